@@ -105,8 +105,10 @@ match_10 = lazy(
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s"
     r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:"
     "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s"
-    r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|))|)|(?:<\/think:[^"
-    r"<>\s]{1,20}>)()",
+    r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|)|(?:<arg_key(?::[^<>\s]{"
+    "1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_ke"
+    r"y(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<\/"
+    r"think:[^<>\s]{1,20}>)()",
 )
 match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 match_12 = lazy(
@@ -591,7 +593,57 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             return None
-                        if g == 5:
+                        if g == 6:
+                            end_think(out, start0, m.start())
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            key0 = m[5]
+                            pos = m.end()
+                            # after '<arg_value:opensource>' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 11:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
+                        if g == 7:
                             end_think(out, start0, m.end())
                             pos = m.end()
                             s = 6

@@ -122,17 +122,11 @@ match_10 = lazy(
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)['
     r" \t\x0c\r\n]*())|())|(\})())",
 )
-match_11 = lazy(
-    globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
-    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
-    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
-)
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_12 = lazy(globals(), "match_12", r"(?<=\n)[ ]{0,3}```()")
-match_13 = lazy(globals(), "match_13", r"(?:(?i:<\/think(?:ing)?>))()")
-match_14 = lazy(
-    globals(), "match_14",
+match_11 = lazy(globals(), "match_11", r"(?<=\n)[ ]{0,3}```()")
+match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
@@ -140,24 +134,24 @@ match_14 = lazy(
     r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n'
     r"]*())|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))|))",
 )
-match_15 = lazy(
-    globals(), "match_15",
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?'
     r':toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:('
     r'?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))'
     r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|))',
 )
-match_16 = lazy(globals(), "match_16", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))")
-match_17 = lazy(
-    globals(), "match_17",
+match_15 = lazy(globals(), "match_15", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))")
+match_16 = lazy(
+    globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
     r'rk)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|('
     r'?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ '
     r"\t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))",
 )
-match_18 = lazy(
-    globals(), "match_18",
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
@@ -165,24 +159,24 @@ match_18 = lazy(
     r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n'
     r"]*())|))|()))|))|))|)|\]())|))",
 )
-match_19 = lazy(globals(), "match_19", r"[ \t\x0c\r\n]*(?:(?:,))")
-match_20 = lazy(
-    globals(), "match_20",
+match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,))")
+match_19 = lazy(
+    globals(), "match_19",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
     r'rk)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
     r']*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]'
     r"*())|)|(\})())",
 )
-match_21 = lazy(
-    globals(), "match_21",
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
     r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
     r'}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:['
     r'^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_22 = lazy(
-    globals(), "match_22",
+match_21 = lazy(
+    globals(), "match_21",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
     r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
@@ -192,29 +186,40 @@ match_22 = lazy(
     r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0'
     r"c\r\n]*())|))|))|))",
 )
+match_22 = lazy(
+    globals(), "match_22",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:'
+    r',)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|param'
+    r'eters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:'
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())'
+    r'|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
 match_23 = lazy(
     globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
-    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}'
-    r':(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:'
-    r')[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ '
-    r"\t\x0c\r\n]*())",
-)
-match_24 = lazy(
-    globals(), "match_24",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
     r'))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+)
+match_24 = lazy(
+    globals(), "match_24",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_25 = lazy(
     globals(), "match_25",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
+    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+)
+match_26 = lazy(
+    globals(), "match_26",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
     r'rk)"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))',
 )
-match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_leading = None
 
 
@@ -224,9 +229,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 19:
-            if s < 9:
-                if s < 4:
+        if s < 20:
+            if s < 10:
+                if s < 5:
                     if s < 2:
                         if s < 1:
                             # state 0: at the start; expected: TEXT
@@ -555,205 +560,206 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 3: after '\n{' in envelope|json|tool_call in code; expected: '"toolCalls": …
-                            if pos == n:
-                                return None
-                            m = match_5(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    start2 = m.start(1)
-                                    name2 = id2 = args2 = parts2 = key2 = bare2 = None
-                                    pos = m.end()
-                                    # after '{' in tool_call|unread in envelope|json|tool_call in code; expecte…
-                                    if pos == n:
-                                        return None
-                                    m = match_6(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            said = m[1]
-                                            last = said[1:-1]
-                                            name2 = last
-                                            pos = m.end()
-                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
+                            if s < 4:
+                                # state 3: after '\n{' in envelope|json|tool_call in code; expected: '"toolCalls": …
+                                if pos == n:
+                                    return None
+                                m = match_5(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        start2 = m.start(1)
+                                        name2 = id2 = args2 = parts2 = key2 = bare2 = None
+                                        pos = m.end()
+                                        # after '{' in tool_call|unread in envelope|json|tool_call in code; expecte…
+                                        if pos == n:
+                                            return None
+                                        m = match_6(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 2:
+                                                said = m[1]
+                                                last = said[1:-1]
+                                                name2 = last
+                                                pos = m.end()
+                                                # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
                                                 if pos == n:
                                                     return None
                                                 c = text[pos]
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
                                                         return None
-                                                args2, parts2 = last, said
-                                                pos = e
-                                                s = 17
-                                                continue
-                                            if c in "\"-0123456789[fnt":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
+                                                    c = text[pos]
+                                                if c == "{":
+                                                    try:
+                                                        last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
+                                                    except UNSOUND:
                                                         return None
-                                                args2, parts2 = last, said
-                                                pos = e
-                                                s = 17
-                                                continue
-                                            if args1 is not None or key1 is not None:
-                                                return True
-                                            if args2 is not None or key2 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    if args1 is not None or key1 is not None:
-                                        return True
-                                    if args2 is not None or key2 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name1 = last
-                                    pos = m.end()
-                                    # after '"arguments": ' in envelope|json|tool_call in code; expected: JSON_…
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
+                                                    if last.__class__ is not dict:
+                                                        last, said = object_of(last, said, settings.max_depth)
+                                                        if last.__class__ is not dict:
+                                                            return None
+                                                    args2, parts2 = last, said
+                                                    pos = e
+                                                    s = 17
+                                                    continue
+                                                if c in "\"-0123456789[fnt":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    if last.__class__ is not dict:
+                                                        last, said = object_of(last, said, settings.max_depth)
+                                                        if last.__class__ is not dict:
+                                                            return None
+                                                    args2, parts2 = last, said
+                                                    pos = e
+                                                    s = 17
+                                                    continue
+                                                if args1 is not None or key1 is not None:
+                                                    return True
+                                                if args2 is not None or key2 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            return None
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        if args2 is not None or key2 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 4:
+                                        said = m[3]
+                                        last = said[1:-1]
+                                        name1 = last
+                                        pos = m.end()
+                                        # after '"arguments": ' in envelope|json|tool_call in code; expected: JSON_…
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
                                                 return None
-                                        args1, parts1 = last, said
-                                        pos = e
-                                        s = 18
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
                                                 return None
-                                        args1, parts1 = last, said
-                                        pos = e
-                                        s = 18
-                                        continue
-                                    if args1 is not None or key1 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 5:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in envelope|json|tool_call in code; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 18
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 18
+                                            continue
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 5:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in envelope|json|tool_call in code; expected: JSON_VALUE
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
+                                # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                if pos == n:
+                                    return None
+                                m = match_4(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                        if pos == n:
                                             return None
-                                        last, e, said = found
-                                        pos = e
-                                        s = 19
-                                        continue
-                                    if args1 is not None or key1 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 20
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 20
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                 else:
-                    if s < 6:
-                        if s < 5:
-                            # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
-                            if pos == n:
-                                return None
-                            m = match_4(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 20
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 20
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
+                    if s < 7:
+                        if s < 6:
                             # state 5: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
@@ -763,8 +769,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
+                        else:
                             # state 6: after '"toolCalls": ' in envelope|json|tool_call; expected: 'null', '['
                             if pos == n:
                                 return None
@@ -856,109 +861,110 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            if s < 8:
-                                # state 7: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_9(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 12:
-                                        pos = m.end()
-                                        s = 23
-                                        continue
-                                    if g == 2:
-                                        said = m[1]
-                                        last = said[1:-1]
-                                        id0 = last
-                                        pos = m.end()
-                                        s = 23
-                                        continue
-                                    if g == 3:
-                                        pos = m.end()
-                                        # after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
+                    else:
+                        if s < 8:
+                            # state 7: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 12:
+                                    pos = m.end()
+                                    s = 23
+                                    continue
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    id0 = last
+                                    pos = m.end()
+                                    s = 23
+                                    continue
+                                if g == 3:
+                                    pos = m.end()
+                                    # after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c == "{":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args0, parts0 = last, said
-                                            pos = e
-                                            s = 24
-                                            continue
-                                        if c in "\"-0123456789[fnt":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
                                                 return None
-                                            last, e, said = found
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 24
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
                                             if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args0, parts0 = last, said
-                                            pos = e
-                                            s = 24
-                                            continue
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if g == 5:
-                                        said = m[4]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 25
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 24
                                         continue
-                                    if g == 7:
-                                        said = m[4]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        e = m.end(6)
-                                        end_json(out, text[start0:e], start0, e, settings.max_depth)
-                                        pos = m.end()
-                                        s = 14
-                                        continue
-                                    if g == 10:
-                                        said = m[8]
-                                        last = said[1:-1]
-                                        if last.__class__ is str:
-                                            content0 = last, (m.start(8), m.end(8))
-                                        e = m.end(9)
-                                        end_json(out, text[start0:e], start0, e, settings.max_depth)
-                                        pos = m.end()
-                                        s = 14
-                                        continue
-                                    if g == 11:
-                                        pos = m.end()
-                                        s = 26
-                                        continue
-                                    if g == 14:
-                                        e = m.end(13)
-                                        end_json(out, text[start0:e], start0, e, settings.max_depth)
-                                        pos = m.end()
-                                        s = 14
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 5:
+                                    said = m[4]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 25
+                                    continue
+                                if g == 7:
+                                    said = m[4]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    e = m.end(6)
+                                    end_json(out, text[start0:e], start0, e, settings.max_depth)
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                if g == 10:
+                                    said = m[8]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(8), m.end(8))
+                                    e = m.end(9)
+                                    end_json(out, text[start0:e], start0, e, settings.max_depth)
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                if g == 11:
+                                    pos = m.end()
+                                    s = 26
+                                    continue
+                                if g == 14:
+                                    e = m.end(13)
+                                    end_json(out, text[start0:e], start0, e, settings.max_depth)
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            if s < 9:
                                 # state 8: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VAL…
                                 if pos == n:
                                     return None
@@ -981,52 +987,52 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-            else:
-                if s < 14:
-                    if s < 11:
-                        if s < 10:
-                            # state 9: after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
+                            else:
+                                # state 9: after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
                                 if pos == n:
                                     return None
                                 c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
                                         return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 24
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
                                         return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 24
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 24
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 24
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+            else:
+                if s < 15:
+                    if s < 12:
+                        if s < 11:
                             # state 10: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1055,8 +1061,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 12:
+                        else:
                             # state 11: after '"content": ' in envelope|json|tool_call; expected: JSON_STRING
                             if pos == n:
                                 return None
@@ -1077,66 +1082,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if last.__class__ is str:
                                     content0 = last, (pos, e)
                                 pos = e
-                                # after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
+                                s = 29
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
+                        if s < 13:
+                            # state 12: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        pos = m.end()
-                                        # after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_…
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            if last.__class__ is bool:
-                                                more0 = last
-                                            pos = e
-                                            s = 21
-                                            continue
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
                                     return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
+                                last, e, said = found
+                                pos = e
+                                s = 7
+                                continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 13:
-                                # state 12: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    pos = e
-                                    s = 7
-                                    continue
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
+                            if s < 14:
                                 # state 13: after _FENCE_OPEN in code; expected: CODE
                                 e = pos
                                 while True:
@@ -1149,7 +1123,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         break
-                                    m = match_12(text, e)
+                                    m = match_11(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -1166,70 +1140,70 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 return None
-                else:
-                    if s < 16:
-                        if s < 15:
-                            # state 14: after _CODE_SPAN; expected: TEXT
-                            if once:
-                                out.flush()
-                                return pos
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "<[`{~":
-                                    m = first_1(text, e)
-                                    if m is None:
+                            else:
+                                # state 14: after _CODE_SPAN; expected: TEXT
+                                if once:
+                                    out.flush()
+                                    return pos
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<[`{~":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    m = match_1(text, e)
+                                    if m is not None:
                                         break
-                                    e = m.start()
-                                m = match_1(text, e)
-                                if m is not None:
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        out.text(text[pos:n], pos, n)
                                     break
-                                e += 1
-                            if m is None:
                                 out.consumed = pos
-                                if pos < n:
-                                    out.text(text[pos:n], pos, n)
-                                break
-                            out.consumed = pos
-                            if pos < e:
-                                out.text(text[pos:e], pos, e)
-                            g = m.lastindex
-                            if g == 9:
-                                start0 = m.start(7)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[8]
-                                last = said[1:-1]
-                                name0 = last
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 16:
-                                start0 = m.start()
-                                content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[15]
-                                last = said[1:-1]
-                                name0 = last
-                                pos = m.end()
-                                s = 10
-                                continue
-                            if g == 18:
-                                start0 = m.start()
-                                content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                pos = m.end()
-                                s = 12
-                                continue
-                            if g == 22:
-                                start0 = m.start()
-                                pos = m.end()
-                                s = 13
-                                continue
-                            if g == 24:
-                                start0 = m.start()
-                                end_code(out, start0, m.end())
-                                pos = m.end()
-                                s = 14
-                                continue
-                            return None
-                        else:
+                                if pos < e:
+                                    out.text(text[pos:e], pos, e)
+                                g = m.lastindex
+                                if g == 9:
+                                    start0 = m.start(7)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    said = m[8]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 4
+                                    continue
+                                if g == 16:
+                                    start0 = m.start()
+                                    content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    said = m[15]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                if g == 18:
+                                    start0 = m.start()
+                                    content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    pos = m.end()
+                                    s = 12
+                                    continue
+                                if g == 22:
+                                    start0 = m.start()
+                                    pos = m.end()
+                                    s = 13
+                                    continue
+                                if g == 24:
+                                    start0 = m.start()
+                                    end_code(out, start0, m.end())
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                return None
+                else:
+                    if s < 17:
+                        if s < 16:
                             # state 15: after '<think>\n' in think; expected: REASONING
                             e = pos
                             while True:
@@ -1237,7 +1211,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_13(text, e)
+                                m = match_12(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -1254,12 +1228,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             return None
-                    else:
-                        if s < 17:
+                        else:
                             # state 16: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
@@ -1297,7 +1270,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                         args1, parts1 = last, said
                                         pos = e
-                                        s = 29
+                                        s = 30
                                         continue
                                     if c in "\"-0123456789[fnt":
                                         found = read_at(text, pos, depth)
@@ -1310,47 +1283,58 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                         args1, parts1 = last, said
                                         pos = e
-                                        s = 29
+                                        s = 30
                                         continue
                                     if args1 is not None or key1 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    out.after_text = False
+                                    pos = m.end()
+                                    s = 14
+                                    continue
                                 return None
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                    else:
+                        if s < 18:
+                            # state 17: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code…
+                            if pos == n:
+                                return None
+                            m = match_14(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    if not name2 or (known is not None and name2 not in known):
+                                        return None
+                                    if parts2.__class__ is not str:
+                                        parts2 = "".join(parts2 or ()) + closing_text(args2, keyed=True)
+                                    end_call(out, name2, args2 or {}, parts2, id2, start2, m.end(1))
+                                    said = m[2]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content1 = last, (m.start(2), m.end(2))
+                                    pos = m.end()
+                                    s = 31
+                                    continue
+                                return None
+                            if args1 is not None or key1 is not None:
+                                return True
+                            if args2 is not None or key2 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            if s < 18:
-                                # state 17: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code…
-                                if pos == n:
-                                    return None
-                                m = match_15(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        if not name2 or (known is not None and name2 not in known):
-                                            return None
-                                        if parts2.__class__ is not str:
-                                            parts2 = "".join(parts2 or ()) + closing_text(args2, keyed=True)
-                                        end_call(out, name2, args2 or {}, parts2, id2, start2, m.end(1))
-                                        said = m[2]
-                                        last = said[1:-1]
-                                        if last.__class__ is str:
-                                            content1 = last, (m.start(2), m.end(2))
-                                        pos = m.end()
-                                        s = 30
-                                        continue
-                                    return None
-                                if args1 is not None or key1 is not None:
-                                    return True
-                                if args2 is not None or key2 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
+                            if s < 19:
                                 # state 18: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_16(text, pos)
+                                m = match_15(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
@@ -1367,55 +1351,55 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args1 is not None or key1 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-        else:
-            if s < 29:
-                if s < 24:
-                    if s < 21:
-                        if s < 20:
-                            # state 19: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_17(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in envelope|json|tool_call in code; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
+                            else:
+                                # state 19: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_16(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in envelope|json|tool_call in code; expected: JSON_VALUE
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        pos = e
-                                        s = 19
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 4:
+                                        e = m.end(2)
+                                        end_json(out, text[start1:e], start1, e, settings.max_depth)
+                                        end_code(out, start0, m.end(3))
+                                        pos = m.end()
+                                        s = 14
                                         continue
-                                    if args1 is not None or key1 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    e = m.end(2)
-                                    end_json(out, text[start1:e], start1, e, settings.max_depth)
-                                    end_code(out, start0, m.end(3))
-                                    pos = m.end()
-                                    s = 14
-                                    continue
-                                return None
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
+                                    return None
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+        else:
+            if s < 30:
+                if s < 25:
+                    if s < 22:
+                        if s < 21:
                             # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_18(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
@@ -1433,7 +1417,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_STRING in tool_call; expected: ', '
                                     if pos == n:
                                         return None
-                                    m = match_19(text, pos)
+                                    m = match_18(text, pos)
                                     if m is not None:
                                         return None
                                     if args0 is not None or key0 is not None:
@@ -1474,7 +1458,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                         args0, parts0 = last, said
                                         pos = e
-                                        s = 31
+                                        s = 32
                                         continue
                                     if c in "\"-0123456789[fnt":
                                         found = read_at(text, pos, depth)
@@ -1487,7 +1471,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                         args0, parts0 = last, said
                                         pos = e
-                                        s = 31
+                                        s = 32
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -1505,17 +1489,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 22:
+                        else:
                             # state 21: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_20(text, pos)
+                            m = match_19(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    s = 32
+                                    s = 33
                                     continue
                                 if g == 3:
                                     said = m[2]
@@ -1526,7 +1509,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id": …
                                     if pos == n:
                                         return None
-                                    m = match_21(text, pos)
+                                    m = match_20(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -1567,7 +1550,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                 return None
                                                         args1, parts1 = last, said
                                                         pos = e
-                                                        s = 33
+                                                        s = 34
                                                         continue
                                                     if c in "\"-0123456789[fnt":
                                                         found = read_at(text, pos, depth)
@@ -1580,7 +1563,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                 return None
                                                         args1, parts1 = last, said
                                                         pos = e
-                                                        s = 33
+                                                        s = 34
                                                         continue
                                                     if args0 is not None or key0 is not None:
                                                         return True
@@ -1599,7 +1582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return bool(out.segments or out.run_model)
                                 if g == 4:
                                     pos = m.end()
-                                    s = 34
+                                    s = 35
                                     continue
                                 if g == 6:
                                     end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
@@ -1610,189 +1593,100 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            if s < 23:
-                                # state 22: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
-                                if pos == n:
-                                    return None
-                                m = match_22(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 4:
-                                        if not name1 or (known is not None and name1 not in known):
-                                            return None
-                                        if parts1.__class__ is not str:
-                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                        start1 = m.start(2)
-                                        name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                        said = m[3]
-                                        last = said[1:-1]
-                                        name1 = last
-                                        pos = m.end()
-                                        # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id…
-                                        if pos == n:
-                                            return None
-                                        m = match_4(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 1:
-                                                pos = m.end()
-                                                # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c == "{":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    if last.__class__ is not dict:
-                                                        last, said = object_of(last, said, settings.max_depth)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                    args1, parts1 = last, said
-                                                    pos = e
-                                                    s = 35
-                                                    continue
-                                                if c in "\"-0123456789[fnt":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    if last.__class__ is not dict:
-                                                        last, said = object_of(last, said, settings.max_depth)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                    args1, parts1 = last, said
-                                                    pos = e
-                                                    s = 35
-                                                    continue
-                                                if args0 is not None or key0 is not None:
-                                                    return True
-                                                if args1 is not None or key1 is not None:
-                                                    return True
-                                                return bool(out.segments or out.run_model)
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        if args1 is not None or key1 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if g == 5:
-                                        if not name1 or (known is not None and name1 not in known):
-                                            return None
-                                        if parts1.__class__ is not str:
-                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                        pos = m.end()
-                                        s = 32
-                                        continue
-                                    if g == 8:
-                                        if not name1 or (known is not None and name1 not in known):
-                                            return None
-                                        if parts1.__class__ is not str:
-                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                        pos = m.end()
-                                        # after '"content": ' in envelope|json|tool_call; expected: JSON_STRING
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
+                    else:
+                        if s < 23:
+                            # state 22: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
+                            if pos == n:
+                                return None
+                            m = match_21(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    start1 = m.start(2)
+                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name1 = last
+                                    pos = m.end()
+                                    # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id…
+                                    if pos == n:
+                                        return None
+                                    m = match_4(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
                                             if pos == n:
                                                 return None
                                             c = text[pos]
-                                        if c == "\"":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
-                                            if last.__class__ is str:
-                                                content0 = last, (pos, e)
-                                            pos = e
-                                            s = 21
-                                            continue
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if g == 7:
-                                        if not name1 or (known is not None and name1 not in known):
-                                            return None
-                                        if parts1.__class__ is not str:
-                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                        said = m[6]
-                                        last = said[1:-1]
-                                        if last.__class__ is str:
-                                            content0 = last, (m.start(6), m.end(6))
-                                        pos = m.end()
-                                        s = 21
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                if args1 is not None or key1 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 23: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
-                                if pos == n:
-                                    return None
-                                m = match_23(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        said = m[1]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 28
-                                        continue
-                                    if g == 3:
-                                        pos = m.end()
-                                        s = 26
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                else:
-                    if s < 26:
-                        if s < 25:
-                            # state 24: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_24(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    if not name0 or (known is not None and name0 not in known):
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 36
+                                                continue
+                                            if c in "\"-0123456789[fnt":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 36
+                                                continue
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
                                         return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 5:
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                     pos = m.end()
-                                    s = 14
+                                    s = 33
                                     continue
-                                if g == 4:
+                                if g == 8:
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                     pos = m.end()
-                                    # after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                    # after '"content": ' in envelope|json|tool_call; expected: JSON_STRING
                                     if pos == n:
                                         return None
                                     c = text[pos]
@@ -1801,44 +1695,144 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
+                                    if c == "\"":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
                                             return None
-                                        last, e, said = found
+                                        if last.__class__ is str:
+                                            content0 = last, (pos, e)
                                         pos = e
-                                        s = 24
+                                        s = 21
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    e = m.end(5)
-                                    end_json(out, text[start0:e], start0, e, settings.max_depth)
+                                if g == 7:
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    said = m[6]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(6), m.end(6))
                                     pos = m.end()
-                                    s = 14
+                                    s = 21
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
+                            if args1 is not None or key1 is not None:
+                                return True
                             return bool(out.segments or out.run_model)
                         else:
+                            if s < 24:
+                                # state 23: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
+                                if pos == n:
+                                    return None
+                                m = match_22(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        said = m[1]
+                                        last = said[1:-1]
+                                        id0 = last
+                                        pos = m.end()
+                                        s = 23
+                                        continue
+                                    if g == 4:
+                                        said = m[3]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        s = 28
+                                        continue
+                                    if g == 5:
+                                        pos = m.end()
+                                        s = 26
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
+                                # state 24: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_23(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        said = m[1]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    if g == 4:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            s = 24
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 6:
+                                        e = m.end(5)
+                                        end_json(out, text[start0:e], start0, e, settings.max_depth)
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                else:
+                    if s < 27:
+                        if s < 26:
                             # state 25: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments"…
                             if pos == n:
                                 return None
-                            m = match_4(text, pos)
+                            m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
                                     s = 27
                                     continue
+                                if g == 2:
+                                    pos = m.end()
+                                    s = 28
+                                    continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 27:
+                        else:
                             # state 26: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
@@ -1859,50 +1853,51 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            if s < 28:
-                                # state 27: after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
+                    else:
+                        if s < 28:
+                            # state 27: after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
                                 if pos == n:
                                     return None
                                 c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
+                            if c == "{":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 36
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
                                         return None
-                                    last, e, said = found
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 37
+                                continue
+                            if c in "\"-0123456789[fnt":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
                                     if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 36
-                                    continue
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 37
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            if s < 29:
                                 # state 28: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                                 if pos == n:
                                     return None
@@ -1923,14 +1918,77 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
+                            else:
+                                # state 29: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_25(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is bool:
+                                                more0 = last
+                                            pos = e
+                                            s = 21
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 2:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            s = 29
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 4:
+                                        e = m.end(3)
+                                        end_json(out, text[start0:e], start0, e, settings.max_depth)
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
             else:
-                if s < 34:
-                    if s < 31:
-                        if s < 30:
-                            # state 29: after JSON_VALUE in tool_call in code; expected: ', ', '}'
+                if s < 35:
+                    if s < 32:
+                        if s < 31:
+                            # state 30: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
@@ -1948,10 +2006,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 30: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
+                            # state 31: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1973,7 +2031,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if last.__class__ is bool:
                                             more1 = last
                                         pos = e
-                                        s = 30
+                                        s = 31
                                         continue
                                     if args1 is not None or key1 is not None:
                                         return True
@@ -1989,11 +2047,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 32:
-                            # state 31: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        if s < 33:
+                            # state 32: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_18(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
@@ -2008,7 +2066,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 37
+                                    s = 38
                                     continue
                                 if g == 6:
                                     if not name0 or (known is not None and name0 not in known):
@@ -2024,8 +2082,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 33:
-                                # state 32: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
+                            if s < 34:
+                                # state 33: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
                                 if pos == n:
                                     return None
                                 c = text[pos]
@@ -2048,10 +2106,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 33: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
+                                # state 34: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                                 if pos == n:
                                     return None
-                                m = match_22(text, pos)
+                                m = match_21(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 9:
@@ -2061,7 +2119,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                         pos = m.end()
-                                        s = 34
+                                        s = 35
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -2070,9 +2128,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                 else:
-                    if s < 36:
-                        if s < 35:
-                            # state 34: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                    if s < 37:
+                        if s < 36:
+                            # state 35: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2093,10 +2151,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 35: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
+                            # state 36: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_21(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 7:
@@ -2119,11 +2177,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 37:
-                            # state 36: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
+                        if s < 38:
+                            # state 37: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_27(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2140,8 +2198,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 38:
-                                # state 37: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                            if s < 39:
+                                # state 38: after '"arguments": ' in tool_call; expected: JSON_VALUE
                                 if pos == n:
                                     return None
                                 c = text[pos]
@@ -2164,7 +2222,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 38
+                                    s = 39
                                     continue
                                 if c in "\"-0123456789[fnt":
                                     found = read_at(text, pos, depth)
@@ -2177,16 +2235,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 38
+                                    s = 39
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 38: after JSON_VALUE in tool_call; expected: ', ', '}'
+                                # state 39: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_18(text, pos)
+                                m = match_17(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -2201,7 +2259,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = said[1:-1]
                                         name0 = last
                                         pos = m.end()
-                                        s = 37
+                                        s = 38
                                         continue
                                     if g == 6:
                                         if not name0 or (known is not None and name0 not in known):

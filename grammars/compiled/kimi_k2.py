@@ -47,8 +47,8 @@ match_2 = lazy(
     r"functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:"
     r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|)|([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?"
     r"::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|()))|"
-    r")|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<think>|◁think▷))()|(?:<\|to"
-    r"ol_call_begin\|>)()",
+    r"())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<think>|◁think▷))()|(?:<\|"
+    r"tool_call_begin\|>)()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -56,30 +56,33 @@ match_3 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:functions\.|[\w.\-\/]{1,200})")
+match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_begin\|>))")
+match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:functions\.|[\w.\-\/]{1,200})")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
-match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
-match_6 = lazy(
-    globals(), "match_6",
+match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
+match_7 = lazy(
+    globals(), "match_7",
     r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
     r"0c\r\n]*(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?::(?:[ \t\x0c\r\n]*(?:"
-    r"(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|))|))",
+    r"(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|()))|))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
+match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}```()")
 first_2 = lazy(globals(), "first_2", r"[<◁]", "search")
-match_8 = lazy(
-    globals(), "match_8",
-    r"(?:<\|tool_calls_section_begin\|>)|(?:(?:<\/think>|◁\/think▷))()|(?:<\|tool_call_begin\|>)",
-)
 match_9 = lazy(
     globals(), "match_9",
+    r"(?:<\|tool_calls_section_begin\|>)|(?:(?:<\/think>|◁\/think▷))()|(?:<\|tool_call_begin\|>)(?:[ \t\x0c\r"
+    r"\n]*(?:functions\.|([\w.\-\/]{1,200})())|)",
+)
+match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?::)")
+match_11 = lazy(
+    globals(), "match_11",
     r"[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)(?:[ \t\x0c\r"
     r"\n]*(?:((?:(?<![^\n ])```))())|))|))",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_12 = lazy(
+    globals(), "match_12",
     r"[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)()|(<\|tool_c"
     r"all_begin\|>)(?:[ \t\x0c\r\n]*(?:(functions\.)(?:[ \t\x0c\r\n]*(?:([\w.\-\/]{1,200})(?:[ \t\x0c\r\n]*(?"
     r"::(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_argument_begin\|>)())|))|))|))|))|))"
@@ -189,12 +192,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 15:
+                    if g == 16:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 16:
+                    if g == 17:
                         return None
                     return None
                 else:
@@ -222,6 +225,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 5
                         continue
+                    if g == 13:
+                        pos = m.end()
+                        # after '<|tool_calls_section_begin|>'; expected: '<|tool_call_begin|>'
+                        if pos == n:
+                            return None
+                        m = match_4(text, pos)
+                        if m is not None:
+                            return None
+                        return bool(out.segments or out.run_model)
                     if g == 12:
                         start0 = m.start(4)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -229,7 +241,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # after '<|tool_call_begin|>' in tool_call; expected: 'functions.', TOOL_NAME
                         if pos == n:
                             return None
-                        m = match_4(text, pos)
+                        m = match_5(text, pos)
                         if m is not None:
                             return None
                         if args0 is not None or key0 is not None:
@@ -259,7 +271,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 13:
+                    if g == 14:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -274,7 +286,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_5(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -285,26 +297,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 14:
+                    if g == 15:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 15:
+                    if g == 16:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 16:
+                    if g == 17:
                         return None
                     return None
             else:
                 if s < 3:
                     # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_be…
-                    m = match_6(text, pos)
+                    m = match_7(text, pos)
                     if m is not None:
                         g = m.lastindex
+                        if g == 6:
+                            start1 = m.start(1)
+                            name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                            pos = m.end()
+                            # after '<|tool_call_begin|>' in tool_call in code; expected: 'functions.',…
+                            if pos == n:
+                                return None
+                            m = match_5(text, pos)
+                            if m is not None:
+                                return None
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if g == 5:
                             start1 = m.start(1)
                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
@@ -371,7 +396,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 e = m.start()
                             break
-                        m = match_7(text, e)
+                        m = match_8(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -443,7 +468,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is None:
                                     break
                                 e = m.start()
-                            m = match_8(text, e)
+                            m = match_9(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -457,6 +482,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
+                        if g == 3:
+                            end_think(out, start0, m.start())
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            start1 = m.start(2)
+                            name1 = None
+                            name1 = m[2]
+                            pos = m.end()
+                            # after TOOL_NAME in call_id in tool_call; expected: ':'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
         else:
             if s < 8:
@@ -473,7 +515,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 e = m.start()
                             break
-                        m = match_7(text, e)
+                        m = match_8(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -538,7 +580,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 7: after JSON_OBJECT in tool_call in code; expected: '<|tool_call_end|>'
                         if pos == n:
                             return None
-                        m = match_9(text, pos)
+                        m = match_11(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
@@ -560,7 +602,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 8: after JSON_OBJECT in tool_call; expected: '<|tool_call_end|>'
                     if pos == n:
                         return None
-                    m = match_10(text, pos)
+                    m = match_12(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
@@ -643,7 +685,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 10: after JSON_OBJECT in tool_call; expected: '<|tool_call_end|>'
                         if pos == n:
                             return None
-                        m = match_10(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:

@@ -120,8 +120,10 @@ find_2 = lazy(
     r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
     r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
     r'|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))|(?<![^\n])Action'
-    r":(?=[^\n]{1,400}\n\s{0,9}<tool_call>)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<too"
-    r"l_call>))",
+    r":(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<t"
+    r'ool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
+    r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x'
+    r'0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))',
     "search",
 )
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
@@ -135,35 +137,40 @@ match_4 = lazy(
     r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
     r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
 )
+match_5 = lazy(
+    globals(), "match_5",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+)
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}```")
+match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
-match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:\{)")
-match_8 = lazy(
-    globals(), "match_8",
+match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
+match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\{)")
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
     r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
     r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:'
     r'(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:'
     r"))[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
-match_10 = lazy(globals(), "match_10", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
-match_11 = lazy(
-    globals(), "match_11",
+match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_cal'
     r"l>))())|))",
 )
-match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
-match_13 = lazy(
-    globals(), "match_13",
+match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
+match_14 = lazy(
+    globals(), "match_14",
     r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))"
     r"())|))|))",
 )
@@ -184,7 +191,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 4:
+        if s < 5:
             if s < 2:
                 if s < 1:
                     # state 0: at the start; expected: TEXT, _TURN_OPEN, _NO_THINK
@@ -292,6 +299,105 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.reasoning(piece, a, a + len(piece))
                         end_think(out, start0, e)
+                        g = m.lastindex
+                        if g == 1:
+                            out.after_text = False
+                            pos = m.end()
+                            # after _ACTION_OPEN; expected: TEXT
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`":
+                                    m = first_1(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                m = match_4(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 2:
+                                start0 = m.start()
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                said = m[1]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
+                        if g == 3:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            said = m[2]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            if pos == n:
+                                return None
+                            m = match_5(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 7
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 7
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                     if g == 3:
                         out.after_text = False
@@ -328,47 +434,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 6
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 6
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                            s = 6
+                            continue
                         return None
                     if g == 4:
                         start0 = m.start()
@@ -390,7 +457,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_5(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -416,7 +483,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_6(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -455,7 +522,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # after '\n<tool_call>\n' in tool_call; expected: '{'
                         if pos == n:
                             return None
-                        m = match_7(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             return None
                         if args0 is not None or key0 is not None:
@@ -468,7 +535,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
                         if pos == n:
                             return None
-                        m = match_8(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             return None
                         if args0 is not None or key0 is not None:
@@ -487,7 +554,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 3:
                     # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
-                    m = match_9(text, pos)
+                    m = match_10(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 3:
@@ -520,7 +587,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args1, parts1 = last, said
                                 pos = e
-                                s = 7
+                                s = 8
                                 continue
                             if c in "\"-0123456789[fnt":
                                 found = read_at(text, pos, depth)
@@ -533,7 +600,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args1, parts1 = last, said
                                 pos = e
-                                s = 7
+                                s = 8
                                 continue
                             if args1 is not None or key1 is not None:
                                 return True
@@ -550,7 +617,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 e = m.start()
                             break
-                        m = match_5(text, e)
+                        m = match_6(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -562,68 +629,69 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         out.show(e)
                     return None
                 else:
-                    # state 3: after _CODE_SPAN; expected: TEXT
-                    if once:
-                        out.flush()
-                        return pos
-                    m = find_1(text, pos)
-                    if m is not None:
-                        e = m.start()
-                    if m is None:
+                    if s < 4:
+                        # state 3: after _CODE_SPAN; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        m = find_1(text, pos)
+                        if m is not None:
+                            e = m.start()
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
                         out.consumed = pos
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
                                 out.text(piece, a, a + len(piece))
-                        break
-                    out.consumed = pos
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                        if piece:
-                            out.text(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 12:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[11]
-                        last = said[1:-1]
-                        name0 = last
-                        pos = m.end()
-                        s = 5
-                        continue
-                    return None
-        else:
-            if s < 6:
-                if s < 5:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_10(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
+                        g = m.lastindex
+                        if g == 12:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            said = m[11]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 5
+                            continue
                         return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
-                        continue
-                    return None
-                else:
+                    else:
+                        # state 4: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_11(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 3
+                            continue
+                        return None
+        else:
+            if s < 8:
+                if s < 6:
                     # state 5: after JSON_STRING in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_11(text, pos)
+                    m = match_12(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
@@ -651,7 +719,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 8
+                                s = 9
                                 continue
                             if c in "\"-0123456789[fnt":
                                 found = read_at(text, pos, depth)
@@ -664,7 +732,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 8
+                                s = 9
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
@@ -688,66 +756,135 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if args0 is not None or key0 is not None:
                         return True
                     return bool(out.segments or out.run_model)
-            else:
-                if s < 7:
-                    # state 6: after JSON_VALUE in tool_call; expected: ', ', '}'
-                    if pos == n:
-                        return None
-                    m = match_12(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 2:
-                            if mapping.is_name(name0 or ""):
-                                e = m.end(1)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                            else:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                            pos = m.end()
-                            s = 3
-                            continue
-                        return None
-                    if args0 is not None or key0 is not None:
-                        return True
-                    return bool(out.segments or out.run_model)
                 else:
-                    if s < 8:
-                        # state 7: after JSON_VALUE in tool_call in code; expected: ', ', '}'
+                    if s < 7:
+                        # state 6: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "{":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
+                                return None
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 10
+                            continue
+                        if c in "\"-0123456789[fnt":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 10
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 7: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 3:
-                                if mapping.is_name(name1 or ""):
+                            if g == 2:
+                                if mapping.is_name(name0 or ""):
                                     e = m.end(1)
-                                    raw = text[start1:e]
-                                    if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                 else:
-                                    if not name1 or (known is not None and name1 not in known):
+                                    if not name0 or (known is not None and name0 not in known):
                                         return None
-                                    if parts1.__class__ is not str:
-                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                out.after_text = False
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
                                 s = 3
                                 continue
                             return None
-                        if args1 is not None or key1 is not None:
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+            else:
+                if s < 9:
+                    # state 8: after JSON_VALUE in tool_call in code; expected: ', ', '}'
+                    if pos == n:
+                        return None
+                    m = match_14(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 3:
+                            if mapping.is_name(name1 or ""):
+                                e = m.end(1)
+                                raw = text[start1:e]
+                                if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                    return None
+                            else:
+                                if not name1 or (known is not None and name1 not in known):
+                                    return None
+                                if parts1.__class__ is not str:
+                                    parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                            out.after_text = False
+                            pos = m.end()
+                            s = 3
+                            continue
+                        return None
+                    if args1 is not None or key1 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 10:
+                        # state 9: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_13(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                if mapping.is_name(name0 or ""):
+                                    e = m.end(1)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                else:
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 3
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:

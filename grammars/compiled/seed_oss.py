@@ -45,8 +45,8 @@ match_2 = lazy(
     r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
     ")|(?:<seed:tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
     r"\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t\x0c\r\n]*(?:(</se"
-    "ed:tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
-    r"\r\n]*(?:(?:>(?!\n))())|))|))|))|))|))|())|<seed:think>()|<function=()",
+    "ed:tool_call>)())|())|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
+    r"\r\n]*(?:(?:>(?!\n))()|>\n())|()))|))|))|))|))|())|<seed:think>()|<function=()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<seed:tool_call>)|<seed:think>)")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -54,17 +54,7 @@ spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
-match_6 = lazy(
-    globals(), "match_6",
-    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t"
-    "\\x0c\\r\\n]*(?:(</seed:tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1"
-    r",200})(?:[ \t\x0c\r\n]*(?:(?:>(?!\n))()|>\n())|))|))|)",
-)
-may_lack_closer_1 = lazy(
-    globals(), "may_lack_closer_1",
-    r"(?:<seed:tool_call>)|</parameter>|</seed:tool_call>|<parameter=",
-    "search",
-)
+match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:>(?!\n))|>\n)")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
     r"(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>)))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:"
@@ -78,32 +68,44 @@ match_7 = lazy(
     r"(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>)))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:"
     r"[ \t\x0c\r\n]*(?:(</seed:tool_call>)())|))|)",
 )
-may_lack_closer_2 = lazy(
-    globals(), "may_lack_closer_2",
+may_lack_closer_1 = lazy(
+    globals(), "may_lack_closer_1",
     r"(?:<seed:tool_call>)|</seed:tool_call>|<parameter=",
     "search",
 )
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:<function=)")
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(
+    globals(), "match_8",
+    r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t"
+    "\\x0c\\r\\n]*(?:(</seed:tool_call>)())|())|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r"{1,200})(?:[ \t\x0c\r\n]*(?:(?:>(?!\n))()|>\n())|))|))|)",
+)
+may_lack_closer_2 = lazy(
+    globals(), "may_lack_closer_2",
+    r"(?:<seed:tool_call>)|</parameter>|</seed:tool_call>|<parameter=",
+    "search",
+)
+match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:<function=)")
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:((?:<seed:tool_call>))(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t\x0c\r\n]*(?"
     ":(</seed:tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
     r"\x0c\r\n]*(?:(?:>(?!\n))())|))|))|))|))|))|))",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_11 = lazy(
+    globals(), "match_11",
     r'<seed:tool_call>(?=\s{0,99}<function=)(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t"
     "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>(?!\\n))())|))|))|))|))|))"
     r"|)|(?:</seed:think>)()",
 )
-match_11 = lazy(
-    globals(), "match_11",
+match_12 = lazy(
+    globals(), "match_12",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
+match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:</seed:tool_call>)")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
@@ -121,8 +123,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 5:
-            if s < 2:
+        if s < 6:
+            if s < 3:
                 if s < 1:
                     # state 0: at the start; expected: TEXT, _TURN_OPEN, _NO_THINK
                     m = match_1(text, pos)
@@ -159,11 +161,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 10:
+                            if g == 11:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 name0 = m[6]
-                                key0 = m[9]
+                                key0 = m[10]
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -194,7 +196,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 11:
+                    if g == 14:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         pos = m.end()
@@ -212,230 +214,231 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         name0 = m[6]
-                        key0 = m[9]
+                        key0 = m[10]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 12:
+                    if g == 15:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
-                    m = match_2(text, pos)
-                    if m is None:
-                        return None
-                    g = m.lastindex
-                    if g == 1:
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 2:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<seed:tool_call>\n', '<s…
-                        m = match_3(text, pos)
-                        if m is not None:
-                            return None
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_4(text, e)
-                            if m is not None:
-                                break
-                            e += 1
+                    if s < 2:
+                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        m = match_2(text, pos)
                         if m is None:
                             return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
-                    if g == 3:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_4(text, e)
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 2:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<seed:tool_call>\n', '<s…
+                            m = match_3(text, pos)
                             if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
-                    if g == 4:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _LONG_FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_2(text, pos)
+                                return None
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_1(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_4(text, e)
                                 if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_5(text, e)
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 3:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _FENCE_OPEN in code; expected: CODE
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_1(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_4(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 4:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _LONG_FENCE_OPEN in code; expected: CODE
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_5(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 5:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 14:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 9:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[6]
+                            pos = m.end()
+                            s = 8
+                            continue
+                        if g == 8:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[6]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 13:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[6]
+                            key0 = m[10]
+                            pos = m.end()
+                            # after ARG_NAME in tool_call; expected: '>', _LINE_OPEN
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
                             if m is not None:
-                                break
-                            e += 1
-                        if m is None:
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if g == 11:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[6]
+                            key0 = m[10]
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 12:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[6]
+                            key0 = m[10]
+                            pos = m.end()
+                            # after _LINE_OPEN in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_2:
+                                    m = spaced_3(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    stopped = True
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 2:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 4
+                                continue
                             return None
-                        if once == SEGMENT and not out.segments:
+                        if g == 15:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 16:
                             return None
-                        if pos < e:
-                            out.show(e)
                         return None
-                    if g == 5:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 7
-                        continue
-                    if g == 11:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 8:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[6]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 10:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[6]
-                        key0 = m[9]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 12:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 13:
-                        return None
-                    return None
-            else:
-                if s < 3:
-                    # state 2: after '>' in tool_call; expected: ARG_VALUE
-                    e = pos
-                    stopped = False
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_6(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                        stopped = True
-                    if m is None:
-                        return None
-                    if stopped and may_lack_closer_1(text, pos, e) is not None:
-                        return None
-                    piece = text[pos:e]
-                    bare0 = piece if bare0 is None else bare0 + piece
-                    g = m.lastindex
-                    if g == 2:
-                        k = key0 or place_name(args0)
-                        types = types_of(tools, name0, k)
-                        value, fits = bare_value(bare0, types, "json")
-                        if not fits:
-                            return None
-                        t = to_json(value)
-                        if args0 is None:
-                            args0, parts0 = {}, []
-                        elif k in args0:
-                            return None
-                        parts0.append(argument_text(args0, k, t))
-                        args0[k] = value
-                        key0 = bare0 = None
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 4:
-                        k = key0 or place_name(args0)
-                        types = types_of(tools, name0, k)
-                        value, fits = bare_value(bare0, types, "json")
-                        if not fits:
-                            return None
-                        t = to_json(value)
-                        if args0 is None:
-                            args0, parts0 = {}, []
-                        elif k in args0:
-                            return None
-                        parts0.append(argument_text(args0, k, t))
-                        args0[k] = value
-                        key0 = bare0 = None
-                        key0 = m[3]
-                        pos = m.end()
-                        s = 8
-                        continue
-                    if g == 5:
-                        k = key0 or place_name(args0)
-                        types = types_of(tools, name0, k)
-                        value, fits = bare_value(bare0, types, "json")
-                        if not fits:
-                            return None
-                        t = to_json(value)
-                        if args0 is None:
-                            args0, parts0 = {}, []
-                        elif k in args0:
-                            return None
-                        parts0.append(argument_text(args0, k, t))
-                        args0[k] = value
-                        key0 = bare0 = None
-                        key0 = m[3]
-                        pos = m.end()
-                        # after _LINE_OPEN in tool_call; expected: ARG_VALUE
+                    else:
+                        # state 2: after '>' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
                         while True:
@@ -443,13 +446,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            if e > pos and text[e - 1] in spaces_2:
-                                m = spaced_3(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                stopped = True
-                                break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -461,6 +458,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
+                        if g == 3:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = m.end()
+                            s = 8
+                            continue
                         if g == 2:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
@@ -483,22 +497,105 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
+                        if g == 5:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 6:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[4]
+                            pos = m.end()
+                            # after _LINE_OPEN in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_2:
+                                    m = spaced_3(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    stopped = True
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 2:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 4
+                                continue
+                            return None
                         return None
-                    return None
+            else:
+                if s < 4:
+                    # state 3: after '\n\n<seed:tool_call>\n' in tool_call; expected: '<function='
+                    if pos == n:
+                        return None
+                    m = match_9(text, pos)
+                    if m is not None:
+                        return None
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
-                    if s < 4:
-                        # state 3: after '\n\n<seed:tool_call>\n' in tool_call; expected: '<function='
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
+                    if s < 5:
                         # state 4: after '</seed:tool_call>'; expected: TEXT, '\n<seed:tool_call>\n'
-                        m = match_9(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -527,14 +624,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if e < 0:
                                         m = None
                                         break
-                                    m = match_6(text, e)
+                                    m = match_8(text, e)
                                     if m is not None:
                                         break
                                     e += 1
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                if stopped and may_lack_closer_2(text, pos, e) is not None:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -561,7 +658,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 4
                                     continue
-                                if g == 4:
+                                if g == 5:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
@@ -575,9 +672,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
-                                    key0 = m[3]
+                                    key0 = m[4]
                                     pos = m.end()
-                                    s = 9
+                                    s = 10
                                     continue
                                 return None
                             return None
@@ -612,206 +709,206 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[6]
-                            key0 = m[9]
+                            key0 = m[10]
                             pos = m.end()
                             s = 2
                             continue
                         return None
-        else:
-            if s < 8:
-                if s < 6:
-                    # state 5: after '<seed:think>' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_10(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        out.reasoning(text[pos:e], pos, e)
-                    g = m.lastindex
-                    if g == 3:
-                        end_think(out, start0, m.start())
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        key0 = m[2]
-                        pos = m.end()
-                        # after '>' in tool_call; expected: ARG_VALUE
+                    else:
+                        # state 5: after '<seed:think>' in think; expected: REASONING
                         e = pos
-                        stopped = False
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_6(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 2:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                            pos = m.end()
-                            s = 7
-                            continue
-                        return None
-                    if g == 4:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        # after '</seed:think>\n'; expected: TEXT, '\n<seed:tool_call>\n'
-                        m = match_9(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 6:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                key0 = m[5]
-                                pos = m.end()
-                                # after '>' in tool_call; expected: ARG_VALUE
-                                e = pos
-                                stopped = False
-                                while True:
-                                    e = text.find("<", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    m = match_6(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                    stopped = True
-                                if m is None:
-                                    return None
-                                if stopped and may_lack_closer_1(text, pos, e) is not None:
-                                    return None
-                                piece = text[pos:e]
-                                bare0 = piece if bare0 is None else bare0 + piece
-                                g = m.lastindex
-                                if g == 2:
-                                    k = key0 or place_name(args0)
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 4:
-                                    k = key0 or place_name(args0)
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    key0 = m[3]
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            return None
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_2(text, e)
+                            m = match_11(text, e)
                             if m is not None:
                                 break
                             e += 1
                         if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
+                            return None
                         if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
+                            out.reasoning(text[pos:e], pos, e)
                         g = m.lastindex
-                        if g == 10:
+                        if g == 3:
+                            end_think(out, start0, m.start())
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
-                            key0 = m[9]
+                            name0 = m[1]
+                            key0 = m[2]
                             pos = m.end()
-                            s = 2
-                            continue
-                        return None
-                    return None
-                else:
-                    if s < 7:
-                        # state 6: after _TURN_END; expected: _TURN_END
-                        if pos == n:
-                            break
-                        m = match_11(text, pos)
-                        if m is not None:
+                            # after '>' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_8(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 2:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 7
+                                continue
                             return None
-                        return bool(out.segments or out.run_model)
-                    else:
+                        if g == 4:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            # after '</seed:think>\n'; expected: TEXT, '\n<seed:tool_call>\n'
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 6:
+                                    start0 = m.start(1)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    name0 = m[2]
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    # after '>' in tool_call; expected: ARG_VALUE
+                                    e = pos
+                                    stopped = False
+                                    while True:
+                                        e = text.find("<", e)
+                                        if e < 0:
+                                            m = None
+                                            break
+                                        m = match_8(text, e)
+                                        if m is not None:
+                                            break
+                                        e += 1
+                                        stopped = True
+                                    if m is None:
+                                        return None
+                                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                        return None
+                                    piece = text[pos:e]
+                                    bare0 = piece if bare0 is None else bare0 + piece
+                                    g = m.lastindex
+                                    if g == 2:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        pos = m.end()
+                                        s = 4
+                                        continue
+                                    if g == 5:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[4]
+                                        pos = m.end()
+                                        s = 11
+                                        continue
+                                    return None
+                                return None
+                            if once:
+                                out.flush()
+                                return pos
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`":
+                                    m = first_1(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                m = match_2(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 11:
+                                start0 = m.start()
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[6]
+                                key0 = m[10]
+                                pos = m.end()
+                                s = 2
+                                continue
+                            return None
+                        return None
+        else:
+            if s < 9:
+                if s < 7:
+                    # state 6: after _TURN_END; expected: _TURN_END
+                    if pos == n:
+                        break
+                    m = match_12(text, pos)
+                    if m is not None:
+                        return None
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 8:
                         # state 7: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
@@ -840,9 +937,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         return None
+                    else:
+                        # state 8: after '</function>\n' in tool_call; expected: '</seed:tool_call>'
+                        if pos == n:
+                            return None
+                        m = match_13(text, pos)
+                        if m is not None:
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
             else:
-                if s < 9:
-                    # state 8: after '>' in tool_call; expected: ARG_VALUE
+                if s < 10:
+                    # state 9: after '>' in tool_call; expected: ARG_VALUE
                     e = pos
                     stopped = False
                     while True:
@@ -850,18 +957,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_6(text, e)
+                        m = match_8(text, e)
                         if m is not None:
                             break
                         e += 1
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                    if stopped and may_lack_closer_2(text, pos, e) is not None:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
+                    if g == 3:
+                        k = key0 or place_name(args0)
+                        types = types_of(tools, name0, k)
+                        value, fits = bare_value(bare0, types, "json")
+                        if not fits:
+                            return None
+                        t = to_json(value)
+                        if args0 is None:
+                            args0, parts0 = {}, []
+                        elif k in args0:
+                            return None
+                        parts0.append(argument_text(args0, k, t))
+                        args0[k] = value
+                        key0 = bare0 = None
+                        pos = m.end()
+                        s = 8
+                        continue
                     if g == 2:
                         k = key0 or place_name(args0)
                         types = types_of(tools, name0, k)
@@ -884,7 +1008,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 4:
+                    if g == 5:
                         k = key0 or place_name(args0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
@@ -898,75 +1022,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         parts0.append(argument_text(args0, k, t))
                         args0[k] = value
                         key0 = bare0 = None
-                        key0 = m[3]
+                        key0 = m[4]
                         pos = m.end()
-                        s = 8
+                        s = 9
                         continue
                     return None
                 else:
-                    if s < 10:
-                        # state 9: after '>' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        stopped = False
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_6(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 2:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[3]
-                            pos = m.end()
-                            s = 9
-                            continue
-                        return None
-                    else:
+                    if s < 11:
                         # state 10: after '>' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
@@ -975,14 +1037,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_6(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and may_lack_closer_2(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1009,7 +1071,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 4:
+                        if g == 5:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
@@ -1023,9 +1085,71 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
-                            key0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
                             s = 10
+                            continue
+                        return None
+                    else:
+                        # state 11: after '>' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        stopped = False
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_8(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                            stopped = True
+                        if m is None:
+                            return None
+                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 2:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 5:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 11
                             continue
                         return None
     out.flush()

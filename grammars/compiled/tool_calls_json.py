@@ -641,6 +641,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
+                            if g == 2:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 4
+                                continue
                             if g == 5:
                                 if not name0 or (known is not None and name0 not in known):
                                     return None

@@ -6,9 +6,11 @@ on nothing but the checkout.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text, render
+from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import matcher_of
@@ -57,6 +59,7 @@ _ARGUMENTS: tuple[dict[str, Any], ...] = (
 )
 
 
+@cache
 def rendered(name: str) -> list[str]:
     """Responses as the format writes them: text, reasoning and one or several calls with arguments of all types."""
     before, reader.ENABLED = reader.ENABLED, False  # what is generated depends on no older fast path
@@ -133,11 +136,14 @@ class Trainer:
         for case in self._cases:
             if case.format != name:
                 texts_of.setdefault(case.format, []).append(case.text)
+        alike = [format_ for format_ in texts_of if name in likeness_chain(format_)]
+        for format_ in alike:
+            texts_of[format_] += rendered(format_)  # with the format open, this one reads them
         for format_, others in texts_of.items():
             count = 0
             for text in dict.fromkeys(others):
                 at = 0
-                while (format_ == name or count < _MAX_FOREIGN) and (match := find(text, at)) is not None:
+                while (format_ in alike or count < _MAX_FOREIGN) and (match := find(text, at)) is not None:
                     start = match.start()
                     entries.append(_Entry(text, start, 1, reader.SEGMENT))
                     count, at = count + 1, max(match.end(), start + 1)
