@@ -187,7 +187,8 @@ class OpenerIndex:
         length, tried = len(text), -1
         while pos < length:
             if skips_words and not (pos and text[pos - 1] in LOWERCASE):
-                if pos and search is not None and not partial:  # a search from the character before does not miss a word here
+                if pos and search is not None and not partial:
+                    # a search from the character before does not miss a word here
                     place = search(text, pos - 1)
                     if place < 0:
                         return None
