@@ -26,6 +26,7 @@ from outspoken.actions import (
 from outspoken.actions.codec import decode_action, encode_action
 from outspoken.actions.mapping import mapping_of, parse_rule
 from outspoken.grammar.header import Header
+from outspoken.results.actions.models import TYPES, model_of
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(Action)
 
@@ -79,6 +80,10 @@ def test_every_action_has_a_type_a_schema_and_words() -> None:
     assert set(schema["discriminator"]["mapping"]) == set(MODELS)
     assert len(MODELS) >= 50
     assert all(model.__doc__ for model in MODELS.values())
+
+
+def test_every_model_is_found_by_its_type() -> None:
+    assert {type: model_of(type) for type in TYPES} == MODELS
 
 
 def test_a_reply_with_actions_is_data() -> None:
@@ -246,6 +251,14 @@ def test_invalid_mapping_rule(right: str, message: str) -> None:
         parse_rule("tap", right)
     with pytest.raises(ValueError, match="argument=word"):
         parse_rule("tap(a==b)", "click")
+
+
+def test_mapping_of_an_added_format_is_checked_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = header("tap := click(place=x)")
+    mapping_of(bad)
+    monkeypatch.setattr("outspoken.actions.mapping.is_added", lambda _: True)
+    with pytest.raises(ValueError, match=r"is not `field=source"):
+        mapping_of(bad)
 
 
 def test_a_format_without_actions_has_no_mapping() -> None:

@@ -29,6 +29,7 @@ else:
     reply = outspoken.parse(text, format)
 files = sorted({path[len(folder) + 1 :] for path in opened if path.startswith(folder)})
 heavy = ["lark", "regex", "json_repair", "rich", "engine.parser", "recovery.search", "results.events", "grammar.tables"]
+heavy += ["difflib", "results.actions.union", "results.actions.browser"]
 loaded = [name for name in heavy if name in sys.modules or f"outspoken.{name}" in sys.modules]
 print(json.dumps([reply.format, files, loaded]))
 """
@@ -52,6 +53,11 @@ def test_named_format_reads_only_its_own_files(name: str, is_stream: bool) -> No
     assert (found, compiled) == (name, {name})
     assert sources <= set(registry.tables(name).sources)
     assert heavy == (["regex", "engine.parser", "results.events", "grammar.tables"] if is_stream else [])
+
+
+def test_an_action_needs_the_models_of_its_kind_only() -> None:
+    found, compiled, _, heavy = read("Action: click(start_box='(1,2)')", "ui_tars")
+    assert (found, compiled, heavy) == ("ui_tars", {"ui_tars"}, [])
 
 
 def test_alias_needs_the_index_of_formats() -> None:

@@ -10,28 +10,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from outspoken.results.actions.models import MODULES
+
 if TYPE_CHECKING:
     from outspoken.results.actions.union import *  # noqa: F403
 
     from .page import ElementLike as ElementLike, PageContext as PageContext, PageElement as PageElement
 
-_PAGE = ("ElementLike", "PageContext", "PageElement")
+_HOMES = {
+    **{name: f"outspoken.results.actions.{module}" for module, names in MODULES.items() for name in names.split()},
+    **dict.fromkeys(("PROVENANCE", "BaseAction", "ElementRef"), "outspoken.results.actions.base"),
+    **dict.fromkeys(("MODELS", "Action"), "outspoken.results.actions.union"),
+    **dict.fromkeys(("ElementLike", "PageContext", "PageElement"), f"{__name__}.page"),
+    "Point": "outspoken.results.geometry",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PAGE:
-        found = getattr(import_module(f"{__name__}.page"), name)
-    else:
-        from outspoken.results.actions import union
-
-        if name not in union.__all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(union, name)
-    globals()[name] = found
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return found
 
 
 def __dir__() -> list[str]:
-    from outspoken.results.actions import union
-
-    return sorted({*globals(), *_PAGE, *union.__all__})
+    return sorted({*globals(), *_HOMES})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
-from outspoken.json.partial_string import PartialString
-from outspoken.results.actions.union import PROVENANCE, Action, BaseAction, ElementRef, TypeText, UnknownAction
+from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
+from outspoken.results.actions.models import model_of
 from outspoken.results.construct import construct
 from outspoken.results.geometry import Point, Screen, Space
 from outspoken.results.settings import DEFAULT, Settings
@@ -26,6 +26,11 @@ from .fields import (
     write_value,
 )
 from .mapping import PARTS, ActionMapping, FieldSource, MappingRule, find_argument, mapping_of
+
+if TYPE_CHECKING:
+    from outspoken.json.partial_string import PartialString
+    from outspoken.results.actions.union import Action
+    from outspoken.results.actions.unknown import UnknownAction
 
 #: The fields for what a model remarks on an action, which do not affect what the action does.
 _REMARKS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
@@ -83,16 +88,18 @@ def _defaults(model: type[BaseAction]) -> list[tuple[str, Any, Callable[[], Any]
 
 def unknown_action(name: str, arguments: dict[str, Any], common: dict[str, Any]) -> UnknownAction:
     """The invalid action that takes the place of one that cannot be decoded."""
-    return build_action(UnknownAction, {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)})
+    return build_action(
+        model_of("unknown"), {**common, "name": name, "status": "invalid", "extra": _as_data(arguments)}
+    )
 
 
 def unfinished_action(common: dict[str, Any], arguments: dict[str, Any], partial: PartialString | None) -> Action:
     """The action for one that is truncated: the text to type as far as it came, or the arguments that are known."""
     if partial is None:
-        return build_action(UnknownAction, {**common, "extra": _as_data(arguments)})
+        return build_action(model_of("unknown"), {**common, "extra": _as_data(arguments)})
     known = arguments.pop(partial.key, None)
     text = known.removesuffix("\n") if isinstance(known, str) else partial.sent
-    return build_action(TypeText, {**common, "text": text, "extra": _as_data(arguments)})
+    return build_action(model_of("type_text"), {**common, "text": text, "extra": _as_data(arguments)})
 
 
 def _as_data(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -248,7 +255,8 @@ def encode_action(header: Header, action: BaseAction) -> tuple[str, dict[str, An
 
 def _candidates(mapping: ActionMapping, action: BaseAction) -> Iterator[tuple[bool, MappingRule]]:
     """The rules for the model of an action, each with whether it has the action's own name."""
-    fitting = [rule for rule in mapping.rules if rule.model is type(action)]
+    kind = getattr(action, "type", "")
+    fitting = [rule for rule in mapping.rules if rule.type == kind and rule.model is type(action)]
     yield from [(True, rule) for rule in fitting if action.name and action.name in rule.names]
     yield from [(False, rule) for rule in fitting]
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 
 from outspoken.notations.coerce import to_json
-from outspoken.results.actions.union import ElementRef
+from outspoken.results.actions.base import ElementRef
 from outspoken.results.geometry import Point, Space
 
 from .urls import web_url

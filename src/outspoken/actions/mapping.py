@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
-from outspoken.results.actions.union import MODELS, PROVENANCE, BaseAction, ElementRef
+from outspoken.grammar.registry import is_added
+from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
+from outspoken.results.actions.models import TYPES, model_of
 
 from .fields import CONVERSIONS, SUBMIT, field_type
 
@@ -72,16 +73,64 @@ class FieldSource(NamedTuple):
 
 
 class MappingRule:
-    """One line of a mapping: words, conditions, the action model, and the constants and sources of its fields."""
+    """One line of a mapping: words, conditions, the type of the action, and the constants and sources of its fields.
 
-    __slots__ = ("conditions", "constants", "line", "model", "names", "origins")
+    The fields are read when the line first applies, because that needs the action model. `shared` are those that all
+    actions have. Raises ValueError for an invalid line: here, or from `check` and the properties for its fields.
+    """
 
-    def __init__(
-        self, names: tuple[str, ...], conditions: tuple[Condition, ...], model: type[BaseAction], line: str
-    ) -> None:
-        self.names, self.conditions, self.model, self.line = names, conditions, model, line
-        self.constants: dict[str, Any] = {}
-        self.origins: dict[str, FieldSource] = {}
+    def __init__(self, left: str, right: str, named: _Groups, shared: MappingRule | None = None) -> None:
+        side = _SIDE.fullmatch(left.strip())
+        if side is None:
+            raise ValueError(f"`{left}` is not `name` or `name(argument=word)`")
+        self.names = tuple([_unquoted(word.strip()) for word in _WORD.findall(side[1])]) or ("",)
+        self.conditions = tuple(_conditions(side[2] or "", named))
+        self._named, self._shared = named, shared
+        side = _SIDE.fullmatch(right.strip())
+        self.type, self._fields = (side[1], side[2] or "") if side else ("", "")
+        if left == ALL_ACTIONS and not self.type:
+            self.type = ALL_ACTIONS
+        elif self.type not in TYPES:
+            raise _unknown_type(right, self.type)
+
+    @cached_property
+    def model(self) -> type[BaseAction]:
+        """The action model."""
+        return BaseAction if self.type == ALL_ACTIONS else model_of(self.type)
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """The fields that have the same value in all actions of the line."""
+        return self._values[0]
+
+    @cached_property
+    def origins(self) -> dict[str, FieldSource]:
+        """The fields that arguments give."""
+        return self._values[1]
+
+    @cached_property
+    def _values(self) -> tuple[dict[str, Any], dict[str, FieldSource]]:
+        constants: dict[str, Any] = {}
+        origins: dict[str, FieldSource] = {}
+        for field, value in _fields(self._fields, self.type):
+            self._check_field(field, value)
+            if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
+                constants[field] = _constant(value, self.model, field)
+            else:
+                origins[field] = _origin(value, self._named)
+        shared = self._shared.origins if self._shared is not None else {}
+        return constants, {**origins, **{field: one for field, one in shared.items() if field not in origins}}
+
+    def _check_field(self, field: str, value: str) -> None:
+        """Raise ValueError for a field that the model does not have, or that no line may set."""
+        name, _, part = field.partition(".")
+        known = name in self.model.model_fields and name not in PROVENANCE - {"id", "order"}
+        if not self.is_path(field) and (not known or (part and part not in ElementRef.model_fields)):
+            raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{self.type}`")
+
+    def check(self) -> None:
+        """Read all of the line. Raises ValueError if it is invalid."""
+        _ = self._values
 
     def is_path(self, field: str) -> bool:
         """True for `path`, which stands for all points of a drag, unless the model has such a field."""
@@ -100,14 +149,13 @@ class ActionMapping:
         self.any_case = header.any_case
         self.rules: list[MappingRule] = []
         self._by_name: dict[str, list[MappingRule]] = {}
-        groups = tuple(header.arguments.items())
-        shared: dict[str, FieldSource] = {}
+        named = _groups(tuple(header.arguments.items()))
+        shared: MappingRule | None = None
         for left, right in header.actions.items():
-            rule = parse_rule(left, right, groups)
+            rule = MappingRule(left, right, named, shared)
             if left == ALL_ACTIONS:
-                shared = rule.origins
+                shared = rule
                 continue
-            rule.origins.update({field: origin for field, origin in shared.items() if field not in rule.origins})
             self.rules.append(rule)
             for name in rule.names:
                 self._by_name.setdefault(normalize_word(name, self.any_case), []).append(rule)
@@ -139,7 +187,7 @@ class ActionMapping:
     def types_text(self, name: str, argument: str) -> bool:
         """True if an argument of this word is the text to type, whatever the other arguments are."""
         return any(
-            rule.model is MODELS["type_text"]
+            rule.type == "type_text"
             and "text" in rule.origins
             and (argument,) in rule.origins["text"].sources
             and not rule.conditions
@@ -156,14 +204,18 @@ def mapping_of(header: Header) -> ActionMapping | None:
     """The mapping of a format; None if it has no actions. Raises ValueError for an invalid line."""
     if not header.actions:
         return None
-    return _mapping(tuple(header.actions.items()), tuple(header.arguments.items()), header.any_case)
+    actions, arguments = tuple(header.actions.items()), tuple(header.arguments.items())
+    return _mapping(actions, arguments, header.any_case, is_added(header.format))
 
 
 @lru_cache(maxsize=256)
 def _mapping(
-    actions: tuple[tuple[str, str], ...], arguments: tuple[tuple[str, str], ...], any_case: bool
+    actions: tuple[tuple[str, str], ...], arguments: tuple[tuple[str, str], ...], any_case: bool, is_checked: bool
 ) -> ActionMapping:
-    return ActionMapping(Header("", actions=dict(actions), arguments=dict(arguments), any_case=any_case))
+    mapping = ActionMapping(Header("", actions=dict(actions), arguments=dict(arguments), any_case=any_case))
+    for rule in mapping.rules if is_checked else ():  # `tools.check` has checked the library's own formats
+        rule.check()
+    return mapping
 
 
 def find_argument(keys: tuple[str, ...], arguments: dict[str, Any]) -> tuple[str, Any]:
@@ -188,25 +240,27 @@ def _nested_value(value: Any, path: list[str]) -> Any:
 
 def parse_rule(left: str, right: str, groups: tuple[tuple[str, str], ...] = ()) -> MappingRule:
     """Parse a line of a mapping, with the header's `arguments` as groups. Raises ValueError for an invalid line."""
+    rule = MappingRule(left, right, _groups(groups))
+    rule.check()
+    return rule
+
+
+def _groups(groups: tuple[tuple[str, str], ...]) -> _Groups:
+    """The arguments of each group; a group may name groups before it."""
     named: _Groups = {}
     for name, members in groups:
         listed = [part for member in members.split("|") for part in named.get(member.strip(), (member.strip(),))]
         named[name] = tuple(dict.fromkeys(listed))
-    side = _SIDE.fullmatch(left.strip())
-    if side is None:
-        raise ValueError(f"`{left}` is not `name` or `name(argument=word)`")
-    names = tuple([_unquoted(word.strip()) for word in _WORD.findall(side[1])]) or ("",)
-    conditions = tuple(_conditions(side[2] or "", named))
-    side = _SIDE.fullmatch(right.strip() if left != ALL_ACTIONS else f"no_op{right.strip()}")
-    model = MODELS.get(side[1]) if side else None
-    if side is None or model is None:
-        near = get_close_matches(side[1] if side else right, MODELS, 3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; see `outspoken.actions`"
-        raise ValueError(f"`{right}` is not an action{hint}")
-    rule = MappingRule(names, conditions, model, f"{left} = {right}")
-    for field, value in _fields(side[2] or "", side[1]):
-        _add_field(rule, field, value, named)
-    return rule
+    return named
+
+
+def _unknown_type(right: str, type: str) -> ValueError:
+    """The error for a line whose right side names no action."""
+    from difflib import get_close_matches  # takes long to import
+
+    near = get_close_matches(type or right, TYPES, 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; see `outspoken.actions`"
+    return ValueError(f"`{right}` is not an action{hint}")
 
 
 def _conditions(text: str, named: _Groups) -> Iterator[Condition]:
@@ -230,16 +284,8 @@ def _fields(text: str, model: str) -> Iterator[tuple[str, str]]:
         pos = match.end()
 
 
-def _add_field(rule: MappingRule, field: str, value: str, named: _Groups) -> None:
-    """Add the source or the constant of a field to a rule."""
-    model, (name, _, part) = rule.model, field.partition(".")
-    known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
-    if not rule.is_path(field) and (not known or (part and part not in ElementRef.model_fields)):
-        kind = model.model_fields["type"].default
-        raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{kind}`")
-    if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
-        rule.constants[field] = _constant(value, model, field)
-        return
+def _origin(value: str, named: _Groups) -> FieldSource:
+    """The arguments that a field is read from."""
     match = _SOURCE.fullmatch(value)
     if match is None or (match[2] and match[2] not in {*CONVERSIONS, SUBMIT}):
         conversions = ", ".join(sorted({*CONVERSIONS, SUBMIT}))
@@ -248,7 +294,7 @@ def _add_field(rule: MappingRule, field: str, value: str, named: _Groups) -> Non
     for source in match[1].split("|"):
         parts = tuple(source.split("+"))
         sources += [(s,) for s in named.get(source, (source,))] if len(parts) == 1 else [parts]
-    rule.origins[field] = FieldSource(tuple(sources), match[2] or "", bool(match[3]))
+    return FieldSource(tuple(sources), match[2] or "", bool(match[3]))
 
 
 def _constant(value: str, model: type[BaseAction], field: str) -> Any:

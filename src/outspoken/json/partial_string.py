@@ -127,7 +127,7 @@ class PartialTypedText(PartialString):
         return ActionText(index, text)
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:
-        from outspoken.results.actions.input import TypeText
+        from outspoken.results.actions.keyboard import TypeText
 
         if not isinstance(segment, TypeText) or segment.name != name:
             return False

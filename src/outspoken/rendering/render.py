@@ -14,7 +14,7 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.template_fields import written
 from outspoken.notations.coerce import KINDS, to_json
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.results.actions.union import BaseAction
+from outspoken.results.actions.base import BaseAction
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space

@@ -1,0 +1,66 @@
+"""The task: its end, messages to the user, and waiting."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from .base import BaseAction
+
+
+class Complete(BaseAction):
+    """The task is complete; `answer` is the result for the user."""
+
+    type: Literal["complete"] = "complete"
+    answer: str | None = None
+
+
+class Answer(BaseAction):
+    """Send a message to the user and continue."""
+
+    type: Literal["answer"] = "answer"
+    text: str
+
+
+class Fail(BaseAction):
+    """The task cannot be completed."""
+
+    type: Literal["fail"] = "fail"
+    reason: str | None = None
+    errors: list[str] = Field(default_factory=list[str])
+
+
+class AskUser(BaseAction):
+    """Ask the user to do, decide or provide something."""
+
+    type: Literal["ask_user"] = "ask_user"
+    text: str | None = None
+
+
+class NoOp(BaseAction):
+    """Do nothing."""
+
+    type: Literal["no_op"] = "no_op"
+    reason: str | None = None
+
+
+class Wait(BaseAction):
+    """Wait for `seconds`, or until the page is ready."""
+
+    type: Literal["wait"] = "wait"
+    seconds: float | None = None
+
+
+class SolveCaptcha(BaseAction):
+    """Solve a captcha."""
+
+    type: Literal["solve_captcha"] = "solve_captcha"
+    captcha: str | None = None
+
+
+class VerificationCode(BaseAction):
+    """Get or enter a verification code."""
+
+    type: Literal["verification_code"] = "verification_code"
+    code: str | None = None
