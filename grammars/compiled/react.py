@@ -92,7 +92,6 @@ find_2 = lazy(
     r"}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|Final\ Answer:", "search")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
@@ -100,6 +99,7 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:```())")
 match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|Final\ Answer:", "search")
 match_leading = None
 
 
@@ -388,16 +388,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         e = m.start()
                     if m is None:
-                        if may_lack_closer_1(text, pos) is not None:
-                            return None
                         if pos < n:
                             piece, a = trimmed(text, pos, n, leads=True, ends=False)
                             if piece:
                                 out.reasoning(piece, a, a + len(piece))
                         end_think(out, start0, n)
                         break
-                    if may_lack_closer_1(text, pos, e) is not None:
-                        return None
                     if pos < e:
                         piece, a = trimmed(text, pos, e, leads=True, ends=True)
                         if piece:

@@ -118,7 +118,6 @@ find_1 = lazy(
     r"{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>())",
     "search",
 )
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|<think>|<Thought>", "search")
 match_2 = lazy(
     globals(), "match_2",
     r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|midd"
@@ -176,6 +175,7 @@ match_10 = lazy(
     r"[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200}"
     r")(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))",
 )
+may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|<think>|<Thought>", "search")
 match_leading = match_1
 
 
@@ -199,14 +199,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         e = m.start()
                     if m is None:
-                        if may_lack_closer_1(text, pos) is not None:
-                            return None
                         out.consumed = pos
                         if pos < n:
                             out.text(text[pos:n], pos, n)
                         break
-                    if may_lack_closer_1(text, pos, e) is not None:
-                        return None
                     out.consumed = pos
                     if pos < e:
                         piece, a = trimmed(text, pos, e, leads=False, ends=True)
@@ -672,16 +668,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             e = m.start()
                         if m is None:
-                            if may_lack_closer_1(text, pos) is not None:
-                                return None
                             out.consumed = pos
                             if pos < n:
                                 piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             break
-                        if may_lack_closer_1(text, pos, e) is not None:
-                            return None
                         out.consumed = pos
                         if pos < e:
                             piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -942,16 +934,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 if m is None:
-                                    if may_lack_closer_1(text, pos) is not None:
-                                        return None
                                     out.consumed = pos
                                     if pos < n:
                                         piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                         if piece:
                                             out.text(piece, a, a + len(piece))
                                     break
-                                if may_lack_closer_1(text, pos, e) is not None:
-                                    return None
                                 out.consumed = pos
                                 if pos < e:
                                     piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -966,16 +954,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             e = m.start()
                         if m is None:
-                            if may_lack_closer_1(text, pos) is not None:
-                                return None
                             out.consumed = pos
                             if pos < n:
                                 piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             break
-                        if may_lack_closer_1(text, pos, e) is not None:
-                            return None
                         out.consumed = pos
                         if pos < e:
                             piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -1218,16 +1202,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             e = m.start()
                         if m is None:
-                            if may_lack_closer_1(text, pos) is not None:
-                                return None
                             out.consumed = pos
                             if pos < n:
                                 piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             break
-                        if may_lack_closer_1(text, pos, e) is not None:
-                            return None
                         out.consumed = pos
                         if pos < e:
                             piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -1386,16 +1366,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 if m is None:
-                                    if may_lack_closer_1(text, pos) is not None:
-                                        return None
                                     out.consumed = pos
                                     if pos < n:
                                         piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                         if piece:
                                             out.text(piece, a, a + len(piece))
                                     break
-                                if may_lack_closer_1(text, pos, e) is not None:
-                                    return None
                                 out.consumed = pos
                                 if pos < e:
                                     piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -1410,16 +1386,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             e = m.start()
                         if m is None:
-                            if may_lack_closer_1(text, pos) is not None:
-                                return None
                             out.consumed = pos
                             if pos < n:
                                 piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             break
-                        if may_lack_closer_1(text, pos, e) is not None:
-                            return None
                         out.consumed = pos
                         if pos < e:
                             piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -1438,16 +1410,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             e = m.start()
                         if m is None:
-                            if may_lack_closer_1(text, pos) is not None:
-                                return None
                             out.consumed = pos
                             if pos < n:
                                 piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             break
-                        if may_lack_closer_1(text, pos, e) is not None:
-                            return None
                         out.consumed = pos
                         if pos < e:
                             piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)

@@ -118,7 +118,6 @@ find_1 = lazy(
     r")()|(?:<think(?:t|_\w{1,60})>)()|<Thought>)",
     "search",
 )
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|<think>|<Thought>", "search")
 match_2 = lazy(
     globals(), "match_2",
     r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|midd"
@@ -192,14 +191,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if m is not None:
                     e = m.start()
                 if m is None:
-                    if may_lack_closer_1(text, pos) is not None:
-                        return None
                     out.consumed = pos
                     if pos < n:
                         out.text(text[pos:n], pos, n)
                     break
-                if may_lack_closer_1(text, pos, e) is not None:
-                    return None
                 out.consumed = pos
                 if pos < e:
                     piece, a = trimmed(text, pos, e, leads=False, ends=True)
@@ -289,16 +284,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     if m is None:
-                                        if may_lack_closer_1(text, pos) is not None:
-                                            return None
                                         out.consumed = pos
                                         if pos < n:
                                             piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                             if piece:
                                                 out.text(piece, a, a + len(piece))
                                         break
-                                    if may_lack_closer_1(text, pos, e) is not None:
-                                        return None
                                     out.consumed = pos
                                     if pos < e:
                                         piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -700,16 +691,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         if m is None:
-                                            if may_lack_closer_1(text, pos) is not None:
-                                                return None
                                             out.consumed = pos
                                             if pos < n:
                                                 piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                                                 if piece:
                                                     out.text(piece, a, a + len(piece))
                                             break
-                                        if may_lack_closer_1(text, pos, e) is not None:
-                                            return None
                                         out.consumed = pos
                                         if pos < e:
                                             piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -727,16 +714,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         e = m.start()
                     if m is None:
-                        if may_lack_closer_1(text, pos) is not None:
-                            return None
                         out.consumed = pos
                         if pos < n:
                             piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         break
-                    if may_lack_closer_1(text, pos, e) is not None:
-                        return None
                     out.consumed = pos
                     if pos < e:
                         piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
@@ -752,16 +735,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         e = m.start()
                     if m is None:
-                        if may_lack_closer_1(text, pos) is not None:
-                            return None
                         out.consumed = pos
                         if pos < n:
                             piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         break
-                    if may_lack_closer_1(text, pos, e) is not None:
-                        return None
                     out.consumed = pos
                     if pos < e:
                         piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)

@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
-from outspoken.grammar.automaton import Config, Transition, missing_closer_prefilter
+from outspoken.grammar.automaton import Config, MissingCloser, Transition, missing_closer_prefilter
 from outspoken.grammar.matchers import Branch, named_operation, named_operations
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
@@ -278,11 +278,12 @@ class StateWriter(OperationWriter):
         chars = branches.markers.chars
         searched = set(chars[1]) if chars is not None else set[str]()
         # If the search stops at a character of every missing closer, only text with other stops may lack one.
-        implied = all(searched & required_chars(closer.prefilter) for closer in target.missing_closers)
-        self._find(branches, notes_stops=implied and bool(target.missing_closers))
+        closers = _missing_closers(free)
+        implied = all(searched & required_chars(closer.prefilter) for closer in closers)
+        self._find(branches, notes_stops=implied and bool(closers))
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.after_marker))
-        if target.missing_closers:
+        if closers:
             self._put(
                 f"if {'stopped and ' if implied else ''}{self._may_lack_closer(target)}(text, pos, e) is not None:"
             )
@@ -331,7 +332,7 @@ class StateWriter(OperationWriter):
         ops = free.target.end_operations()
         if ops is None:
             raise UnsupportedError
-        if free.target.missing_closers:
+        if _missing_closers(free):
             self._put(f"if {self._may_lack_closer(free.target)}(text, pos) is not None:", "    return None")
         self._piece(role, after_marker, "n", ends=True)
         self._operate(named_operations(free), "n", "n")
@@ -387,3 +388,8 @@ class StateWriter(OperationWriter):
         self._operate(named_operations(step), "pos", "e")
         self._put("pos = e")
         self._goto(step.target, spelling(step.terminal))
+
+
+def _missing_closers(free: Transition) -> tuple[MissingCloser, ...]:
+    """The patterns that show that free text lacks its closing marker. The parser looks for them in values only."""
+    return free.target.missing_closers if free.terminal.short == "ARG_VALUE" else ()
