@@ -256,7 +256,11 @@ def test_invalid_mapping_rule(right: str, message: str) -> None:
 def test_mapping_of_an_added_format_is_checked_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = header("tap := click(place=x)")
     mapping_of(bad)
-    monkeypatch.setattr("outspoken.actions.mapping.is_added", lambda _: True)
+
+    def is_added(name: str) -> bool:
+        return name == "x"
+
+    monkeypatch.setattr("outspoken.actions.mapping.is_added", is_added)
     with pytest.raises(ValueError, match=r"is not `field=source"):
         mapping_of(bad)
 
