@@ -144,7 +144,7 @@ class FieldDecoder:
                 references.setdefault(name, {})[part] = value
             else:
                 fields[name] = value
-        return {**fields, **{name: ElementRef(**parts) for name, parts in references.items()}}
+        return {**fields, **{name: ElementRef.of(parts) for name, parts in references.items()}}
 
     def _source(self, origin: FieldSource, arguments: dict[str, Any]) -> tuple[str, Any]:
         """The argument that a field comes from, and its value; None if it is absent."""
@@ -179,7 +179,7 @@ class FieldDecoder:
         kind = field_type(self._rule.model, name)
         if kind.reader == "point" and self._space in ("mark", "desc"):
             text = str(value)
-            reference = ElementRef(mark=text) if self._space == "mark" else ElementRef(description=text)
+            reference = ElementRef.of({"mark" if self._space == "mark" else "description": text})
             return {_ELEMENT_FIELDS[name]: reference}
         if kind.reader == "actions":
             return {name: [self._nested(item, key) for item in read_value(kind, value, key, self._space)]}

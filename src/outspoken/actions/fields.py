@@ -295,7 +295,7 @@ def _element(value: Any, argument: str) -> ElementRef:
     for key, part in cast("dict[str, Any]", value).items():
         if key in ElementRef.model_fields and part is not None:
             known[key] = _integer(part, argument) if key == "index" else _text(part, argument)
-    return ElementRef(**known)
+    return ElementRef.of(known)
 
 
 def _object(value: Any, argument: str) -> Any:

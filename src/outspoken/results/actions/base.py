@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from outspoken.results.construct import FrozenModel
+from outspoken.results.construct import FrozenModel, construct, set_given
 from outspoken.results.diagnostics import Repair
 
 Button = Literal["left", "right", "middle", "back", "forward"]
@@ -29,6 +29,16 @@ class ElementRef(FrozenModel):
     hash: str | None = None
     kind: str | None = None
     text: str | None = None
+
+    @classmethod
+    def of(cls, parts: dict[str, Any]) -> ElementRef:
+        """A reference from fields with values of the right type. Building the validators would take 15 ms."""
+        made = construct(cls, {**_NO_PARTS, **parts})
+        set_given(made, set(parts))
+        return made
+
+
+_NO_PARTS = dict.fromkeys(ElementRef.model_fields)
 
 
 class BaseAction(FrozenModel):
