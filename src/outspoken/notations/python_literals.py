@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from outspoken.json.scanner import NotJsonError, depth_of, encodable_value, finite, scan_once
 
@@ -32,19 +33,40 @@ def _token(space: str, after: str) -> re.Pattern[str]:
 
 _SIMPLE = re.compile(_PLAIN + _TAIL)
 _ENDED = re.compile(_TAIL)
-_OUTER = _token(_BLANK, _TAIL)
-_INNER = _token(_SPACE, _SPACE + r"[,:)\]}]")
-_JOINED_OUTER = re.compile(_BLANK + _OPENING)
-_JOINED_INNER = re.compile(_SPACE + _OPENING)
-_CLOSER = re.compile(_SPACE + r"([)\]}])")
-_AFTER = re.compile(_SPACE + r"(?:(?:(,)" + _SPACE + r")?([)\]}])|([,:]))")
+
+
+class _Patterns(NamedTuple):
+    """The expressions for literals that are neither plain nor JSON."""
+
+    outer: re.Pattern[str]
+    inner: re.Pattern[str]
+    joined_outer: re.Pattern[str]
+    joined_inner: re.Pattern[str]
+    closer: re.Pattern[str]
+    after: re.Pattern[str]
+    escape: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    """These expressions, compiled when a literal first needs them: it takes 1 ms, and most literals are plain."""
+    return _Patterns(
+        outer=_token(_BLANK, _TAIL),
+        inner=_token(_SPACE, _SPACE + r"[,:)\]}]"),
+        joined_outer=re.compile(_BLANK + _OPENING),
+        joined_inner=re.compile(_SPACE + _OPENING),
+        closer=re.compile(_SPACE + r"([)\]}])"),
+        after=re.compile(_SPACE + r"(?:(?:(,)" + _SPACE + r")?([)\]}])|([,:]))"),
+        escape=re.compile(
+            r"\\(?:[\\'\"abfnrtv]|x[0-9a-fA-F]{2}|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+            r"|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{1,3}|\r\n|\r|\n)"
+        ),
+    )
+
+
 _WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
 _MAX_BITS = 14_000  # of an integer that can still be written in decimal
-_ESCAPE = re.compile(
-    r"\\(?:[\\'\"abfnrtv]|x[0-9a-fA-F]{2}|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    r"|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{1,3}|\r\n|\r|\n)"
-)
 _ESCAPED = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)) | {"\n": "", "\r": "", "\r\n": ""}
 
 
@@ -91,7 +113,8 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
 def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
     """The literal that begins at `pos`, blanks skipped, and the end of its last token. Raises ValueError."""
     stack: list[tuple[str, list[Any], list[str]]] = []
-    token, joined = _OUTER, _JOINED_OUTER
+    patterns = _patterns()
+    token, joined = patterns.outer, patterns.joined_outer
     while (match := token.match(text, pos)) is not None:
         if match.lastgroup == "string":
             value, pos = _strings(text, match.start("string"), joined)
@@ -101,13 +124,13 @@ def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
             break
         else:
             pos = match.end()
-            if (closing := _CLOSER.match(text, pos)) is None:
+            if (closing := patterns.closer.match(text, pos)) is None:
                 stack.append((match["open"], [], []))
-                token, joined = _INNER, _JOINED_INNER
+                token, joined = patterns.inner, patterns.joined_inner
                 continue
             value, pos = _closed(match["open"], closing[1], [], []), closing.end()
         while stack:
-            if (after := _AFTER.match(text, pos)) is None:
+            if (after := patterns.after.match(text, pos)) is None:
                 raise NotJsonError(text[pos : pos + 80])
             opener, items, marks = stack[-1]
             comma, closer, mark = after.groups()
@@ -183,7 +206,7 @@ def _body(prefix: str, body: str) -> str:
         if "{" in rest or "}" in rest:
             raise NotJsonError(body[:80])
         body = body.replace("{{", "{").replace("}}", "}")
-    return body if "\\" not in body or "r" in prefix else _ESCAPE.sub(_unescaped, body)
+    return body if "\\" not in body or "r" in prefix else _patterns().escape.sub(_unescaped, body)
 
 
 def _unescaped(match: re.Match[str]) -> str:

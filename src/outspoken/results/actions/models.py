@@ -15,7 +15,8 @@ from .base import BaseAction
 
 #: The models that each module has, separated by blanks.
 MODULES = {
-    "pointer": "Click LongPress Move MouseDown MouseUp",
+    "pointer": "Click LongPress Move",
+    "mouse": "MouseDown MouseUp",
     "dragging": "Drag Scroll Swipe",
     "keyboard": "TypeText PressKeys KeyDown KeyUp",
     "forms": "SelectOption SetChecked SetValue ListOptions UploadFile DownloadFile",

@@ -1,4 +1,4 @@
-"""Mouse and touch: clicks and moves."""
+"""Mouse and touch: clicks, long presses and moves."""
 
 from __future__ import annotations
 
@@ -46,19 +46,3 @@ class Move(BaseAction):
     point: Point | None = None
     element: ElementRef | None = None
     hold_seconds: float | None = None
-
-
-class MouseDown(BaseAction):
-    """Press a mouse button and keep it pressed."""
-
-    type: Literal["mouse_down"] = "mouse_down"
-    point: Point | None = None
-    button: Button = "left"
-
-
-class MouseUp(BaseAction):
-    """Release a mouse button."""
-
-    type: Literal["mouse_up"] = "mouse_up"
-    point: Point | None = None
-    button: Button = "left"

@@ -19,7 +19,8 @@ from .device import CursorPosition, DeviceButton, OpenApp, OpenDevice, Screensho
 from .dragging import Drag, Scroll, Swipe
 from .forms import DownloadFile, ListOptions, SelectOption, SetChecked, SetValue, UploadFile
 from .keyboard import KeyDown, KeyUp, PressKeys, TypeText
-from .pointer import Click, LongPress, MouseDown, MouseUp, Move
+from .mouse import MouseDown, MouseUp
+from .pointer import Click, LongPress, Move
 from .task import Answer, AskUser, Complete, Fail, NoOp, SolveCaptcha, VerificationCode, Wait
 from .unknown import UnknownAction
 
