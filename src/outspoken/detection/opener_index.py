@@ -37,6 +37,8 @@ class _Alike(NamedTuple):
     tested: list[tuple[Opener, int]]
     match: Any
     in_code: list[_CodeOpeners]
+    #: what `OpenerIndex.at` returns in complete text, by the groups that match and the openers in the code sample
+    known: dict[tuple[Any, ...], tuple[list[str], list[str]]]
 
 
 class _CodeOpeners:
@@ -105,21 +107,34 @@ class OpenerIndex:
         known = [(o.format, b) for o in self._all for b in prefixes(o.regex)]
         return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
 
-    def at(self, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
+    def at(self, text: str, pos: int, *, final: bool, group: int | None = None) -> tuple[list[str], list[str]]:
         """The formats that have an opening marker at a position, and the likely ones among them.
 
         A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
         all are, all are likely. Of formats that are alike, only the first is. A format for which a code sample starts
-        here is left out.
+        here is left out. `group` is that of the markers at the position, if it is known; see `FoundOpener`.
         """
-        names: dict[str, bool] = {}
-        alike = self._beginning_alike(self.group_at(text, pos))
+        alike = self._beginning_alike(self.group_at(text, pos) if group is None else group)
         groups = alike.match(text, pos).groups()
+        in_code = [*self._in_code(alike, text, pos, final=final)] if alike.in_code else []
+        if not final:
+            return self._of_groups(alike, groups, in_code, text, pos, final=False)
+        key = (*groups, *in_code)
+        known = alike.known.get(key)
+        if known is None:
+            known = alike.known[key] = self._of_groups(alike, groups, in_code, text, pos, final=True)
+        return known
+
+    def _of_groups(
+        self, alike: _Alike, groups: tuple[Any, ...], in_code: list[Opener], text: str, pos: int, *, final: bool
+    ) -> tuple[list[str], list[str]]:
+        """What `at` returns for the groups of a match. The text counts only if more of it may come."""
+        names: dict[str, bool] = {}
         for opener, place in alike.tested:
             if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos)):
                 likely = (groups[place] is not None or not final) and not opener.inserted
                 names[opener.format] = names.get(opener.format, False) or likely
-        for opener in self._in_code(alike, text, pos, final=final):
+        for opener in in_code:
             names[opener.format] = names.get(opener.format, False) or not opener.inserted
         chosen = [name for name, likely in names.items() if likely] or list(names)
         return list(names), [name for name in chosen if like(name) not in chosen]
@@ -184,47 +199,28 @@ class OpenerIndex:
     def find(self, text: str, pos: int, *, partial: bool = False) -> FoundOpener | None:
         """The next marker; `partial` for text of which more may come."""
         search, skips_words = self._partial_search if partial else self._search
-        length, tried = len(text), -1
+        matches, groups, group_at = self._matches[partial], self.groups, self._prefixes.at
+        length = len(text)
         while pos < length:
-            if skips_words and not (pos and text[pos - 1] in LOWERCASE):
-                if pos and search is not None and not partial:
-                    # a search from the character before does not miss a word here
-                    place = search(text, pos - 1)
+            place = pos
+            if search is not None:
+                is_word = skips_words and not (pos and text[pos - 1] in LOWERCASE)
+                if pos or not is_word:  # a word is found from the character before it
+                    place = search(text, pos - is_word)
                     if place < 0:
                         return None
-                    if place >= pos:
-                        found = self._match(text, place, partial=partial)
-                        if found is not None:
-                            return found
-                        pos = place + 1
-                        continue
-                found = self._match(text, pos, partial=partial)
+                    if place < pos:
+                        place = pos
+            group = group_at(text, place)
+            numbers = groups[group]
+            if numbers:
+                match = matches.get(group) or self._compile_match(group, partial=partial)
+                found: Any = match(text, place, partial=True) if partial else match(text, place)
                 if found is not None:
-                    return found
-                tried = pos
-            if search is not None:
-                pos = search(text, pos)
-                if pos < 0:
-                    return None
-            if pos != tried:
-                found = self._match(text, pos, partial=partial)
-                if found is not None:
-                    return found
-            pos += 1
+                    last: int | None = found.lastindex
+                    return place, numbers[last - 1] + 1 if last else 0, group, found
+            pos = place + 1
         return None
-
-    def _match(self, text: str, pos: int, *, partial: bool) -> FoundOpener | None:
-        """The marker at a place."""
-        group = self._prefixes.at(text, pos)
-        numbers = self.groups[group]
-        if not numbers:
-            return None
-        match = self._matches[partial].get(group) or self._compile_match(group, partial=partial)
-        found: Any = match(text, pos, partial=True) if partial else match(text, pos)
-        if found is None:
-            return None
-        last: int | None = found.lastindex
-        return pos, numbers[last - 1] + 1 if last else 0, group, found
 
     def _compile_match(self, group: int, *, partial: bool) -> Any:
         """What matches the first of the markers that begin alike, each in a group of its own."""
@@ -247,7 +243,7 @@ class OpenerIndex:
             for opener in [o for o in openers if o.in_code]:
                 in_code.setdefault((opener.regex, opener.ignored), []).append(opener)
             samples = [_CodeOpeners(found) for found in in_code.values()]
-            known = self._alike[group] = _Alike(tested, re.compile("".join(places)).match, samples)
+            known = self._alike[group] = _Alike(tested, re.compile("".join(places)).match, samples, {})
         return known
 
     def remember(self, number: int, name: str) -> None:

@@ -7,17 +7,16 @@ from outspoken.semantics.output import Output
 
 def is_text(output: Output) -> bool:
     """Is it only text?"""
-    return all(segment.kind == "text" for segment in output.segments)
+    return not [s for s in output.segments if s.kind != "text"]  # lists, which take half as long as generators
 
 
 def has_content(output: Output) -> bool:
     """Is there more than text and reasoning?"""
-    return output.outcome.answered or any(segment.kind not in ("text", "reasoning") for segment in output.segments)
+    return output.outcome.answered or bool([s for s in output.segments if s.kind not in ("text", "reasoning")])
 
 
 def has_actions(output: Output) -> bool:
     """Is there an answer, or a call, an action or a payload that can be used?"""
-    return output.outcome.answered or any(
-        segment.kind in ("tool_call", "action", "payload") and segment.status != "invalid"
-        for segment in output.segments
-    )
+    kinds = "tool_call", "action", "payload"
+    usable = [s for s in output.segments if s.kind in kinds and s.status != "invalid"]
+    return output.outcome.answered or bool(usable)

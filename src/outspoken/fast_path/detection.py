@@ -102,28 +102,35 @@ class _Reader:
             if not isinstance(head, ReadSegment):
                 return False
             self.output, self._pos = head
+        find, recent_at, output = plain.openers.find, self._recent_at, self.output
         while self._pos < length:
             pos = self._pos
-            place = plain.openers.find(text, pos)
+            place = find(text, pos)
             start = length if place is None else place[0]
             piece = text[pos:start]
-            if pos and not self.output.after_text and self._trims:
+            if pos and piece and self._trims and not output.after_text:
                 piece = piece.lstrip(BLANK)
                 pos = start - len(piece)
             if place is None:
-                self.output.text(piece, pos, length)
+                output.text(piece, pos, length)
                 break
-            path = self._recent_at(place) if uses_recent else None
-            if path is not None:
-                self.used_recent = True
-                if not self._read_on(path, start, piece, pos):
+            path = recent_at(place) if uses_recent else None
+            if path is None:
+                found = self._read_at(place, piece, pos)
+                if found is None:
                     return False
+                self._take(found, piece, pos)
                 continue
-            found = self._read_at(place, piece, pos)
-            if found is None:
-                return False
-            self._take(found, piece, pos)
-        self.output.flush()
+            self.used_recent = True
+            if piece:
+                self._add_text(path, piece, pos)
+            end = path.read_into(output, text, start, self.tools, self.settings)
+            if end is None:
+                return False  # the text before the marker and the segment must be read otherwise
+            self._pos, self._trims = end, path.trims_text
+            if self.detected is None and path is not plain.fast_path:
+                self.detected = path.format
+        output.flush()
         return True
 
     def _recent_at(self, place: FoundOpener) -> FastPath | None:
@@ -135,28 +142,16 @@ class _Reader:
                 return self.plain.path_of(name)
         return None
 
-    def _read_on(self, path: FastPath, start: int, piece: str, pos: int) -> bool:
-        """Read the text before a marker and the segment from there on; returns False if they must be read otherwise."""
-        output = self.output
-        self._add_text(path, piece, pos)
-        end = path.read_into(output, self.text, start, self.tools, self.settings)
-        if end is None:
-            return False
-        self._pos, self._trims = end, path.trims_text
-        if self.detected is None and path is not self.plain.fast_path:
-            self.detected = path.format
-        return True
-
     def _read_at(self, place: FoundOpener, piece: str, pos: int) -> _Read | None:
         """Read what begins with a marker; None if only the detector can tell."""
-        start, number, _, _ = place
+        start, number = place[:2]
         plain, text = self.plain, self.text
         if number >= plain.first_own:
             path, end = plain.fast_path, pos + len(piece.rstrip(BLANK))
             after_text = self.output.after_text or end > pos
             found = path.read_in_text(text, start, self.tools, self.settings, self.output, end, after_text)
             return _Read(path, *found, is_own=True) if isinstance(found, ReadSegment) else None
-        return self._best(start, number)
+        return self._best(place)
 
     def _read_by(self, name: str, start: int) -> _Read | bool | None:
         """Read a segment by the fast path of a format; see `FastPath.read_segment`."""
@@ -164,12 +159,12 @@ class _Reader:
         if path is None:
             return None
         found = path.read_segment(self.text, start, self.tools, self.settings, self.output)
-        return _Read(path, *found) if isinstance(found, ReadSegment) else found
+        return _Read(path, found.output, found.end) if isinstance(found, ReadSegment) else found
 
-    def _best(self, start: int, number: int) -> _Read | None:
+    def _best(self, place: FoundOpener) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""
-        openers = self.plain.openers
-        names, likely = openers.at(self.text, start, final=True)
+        openers, (start, number, group, _) = self.plain.openers, place
+        names, likely = openers.at(self.text, start, final=True, group=group)
         for candidates in (likely, [name for name in names if name not in likely]):
             sound: list[_Read] = []
             for name in candidates:
@@ -179,6 +174,8 @@ class _Reader:
                 if read is not False:
                     sound.append(read)
             if sound:
+                if len(sound) > 1:  # the one that has content is the best
+                    sound = [r for r in sound if has_content(r.output) and not is_text(r.output)] or sound
                 best = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
                 openers.remember(number, best.path.format)
                 return self._unless_text(best, start)
@@ -209,7 +206,5 @@ class _Reader:
 
     def _add_text(self, path: FastPath, piece: str, pos: int) -> None:
         """Take over the text before a segment."""
-        if not piece:
-            return
         piece = piece.rstrip(BLANK) if path.trims_text else piece
         self.output.text(piece, pos, pos + len(piece))
