@@ -25,7 +25,8 @@ from .fields import (
     write_point,
     write_value,
 )
-from .mapping import PARTS, ActionMapping, FieldSource, MappingRule, find_argument, mapping_of
+from .mapping import PARTS, ActionMapping, MappingRule, find_argument, mapping_of
+from .rule_fields import FieldSource
 
 if TYPE_CHECKING:
     from outspoken.json.partial_string import PartialString

@@ -14,34 +14,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import is_added
-from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
 from outspoken.results.actions.models import TYPES, model_of
 
-from .fields import CONVERSIONS, SUBMIT, field_type
+from .words import PATH, STRING, Groups, unquoted
+
+if TYPE_CHECKING:
+    from outspoken.results.actions.base import BaseAction
+
+    from .rule_fields import FieldSource
 
 _SIDE = re.compile(r"([^()]*?)\s*(?:\((.*)\))?", re.DOTALL)
-_STRING = r'"(?:[^"\\]|\\.)*"'
-_VALUE = rf"(?:{_STRING}|[\w.+\-]+)"
+_VALUE = rf"(?:{STRING}|[\w.+\-]+)"
 _CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=)\s*({_VALUE}(?:\|{_VALUE})*))?\s*(?:,|$)")
-_FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({_STRING}|[^\s,"()]+)\s*(?:,|$)')
-_WORD = re.compile(rf"{_STRING}|[^|]+")
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-_SOURCE = re.compile(r"([\w.$+|*]+?)(?::(\w+))?(!?)")
-_BOOLEANS = {"true": True, "false": False}
+_WORD = re.compile(rf"{STRING}|[^|]+")
 
 #: The left side of the line whose fields all actions have.
 ALL_ACTIONS = "*"
 #: The argument with the actions that the grammar reads inside an action.
 PARTS = "*"
-#: A field that is in no model: the points of a drag as one list.
-_PATH = "path"
-
-#: Named groups of arguments, from the header's `arguments`.
-_Groups = dict[str, tuple[str, ...]]
 
 
 class Condition(NamedTuple):
@@ -64,14 +58,6 @@ class Condition(NamedTuple):
         return any(word == normalize_word(one, any_case) for one in self.words) is self.expected
 
 
-class FieldSource(NamedTuple):
-    """The arguments that a field is read from: the first source that is present. A source of two forms one point."""
-
-    sources: tuple[tuple[str, ...], ...]
-    conversion: str
-    required: bool
-
-
 class MappingRule:
     """One line of a mapping: words, conditions, the type of the action, and the constants and sources of its fields.
 
@@ -79,15 +65,15 @@ class MappingRule:
     actions have. Raises ValueError for an invalid line: here, or from `check` and the properties for its fields.
     """
 
-    def __init__(self, left: str, right: str, named: _Groups, shared: MappingRule | None = None) -> None:
+    def __init__(self, left: str, right: str, named: Groups, shared: MappingRule | None = None) -> None:
         side = _SIDE.fullmatch(left.strip())
         if side is None:
             raise ValueError(f"`{left}` is not `name` or `name(argument=word)`")
-        self.names = tuple([_unquoted(word.strip()) for word in _WORD.findall(side[1])]) or ("",)
+        self.names = tuple([unquoted(word.strip()) for word in _WORD.findall(side[1])]) or ("",)
         self.conditions = tuple(_conditions(side[2] or "", named))
         self._named, self._shared = named, shared
         side = _SIDE.fullmatch(right.strip())
-        self.type, self._fields = (side[1], side[2] or "") if side else ("", "")
+        self.type, self.fields = (side[1], side[2] or "") if side else ("", "")
         if left == ALL_ACTIONS and not self.type:
             self.type = ALL_ACTIONS
         elif self.type not in TYPES:
@@ -96,6 +82,8 @@ class MappingRule:
     @cached_property
     def model(self) -> type[BaseAction]:
         """The action model."""
+        from outspoken.results.actions.base import BaseAction
+
         return BaseAction if self.type == ALL_ACTIONS else model_of(self.type)
 
     @cached_property
@@ -110,23 +98,11 @@ class MappingRule:
 
     @cached_property
     def _values(self) -> tuple[dict[str, Any], dict[str, FieldSource]]:
-        constants: dict[str, Any] = {}
-        origins: dict[str, FieldSource] = {}
-        for field, value in _fields(self._fields, self.type):
-            self._check_field(field, value)
-            if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
-                constants[field] = _constant(value, self.model, field)
-            else:
-                origins[field] = _origin(value, self._named)
+        from .rule_fields import read_fields  # imports what reads fields, which only an action needs
+
+        constants, origins = read_fields(self.fields, self.type, self.model, self._named)
         shared = self._shared.origins if self._shared is not None else {}
         return constants, {**origins, **{field: one for field, one in shared.items() if field not in origins}}
-
-    def _check_field(self, field: str, value: str) -> None:
-        """Raise ValueError for a field that the model does not have, or that no line may set."""
-        name, _, part = field.partition(".")
-        known = name in self.model.model_fields and name not in PROVENANCE - {"id", "order"}
-        if not self.is_path(field) and (not known or (part and part not in ElementRef.model_fields)):
-            raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{self.type}`")
 
     def check(self) -> None:
         """Read all of the line. Raises ValueError if it is invalid."""
@@ -134,7 +110,7 @@ class MappingRule:
 
     def is_path(self, field: str) -> bool:
         """True for `path`, which stands for all points of a drag, unless the model has such a field."""
-        return field == _PATH and field not in self.model.model_fields
+        return field == PATH and field not in self.model.model_fields
 
     @property
     def sources(self) -> dict[str, tuple[str, ...]]:
@@ -245,9 +221,9 @@ def parse_rule(left: str, right: str, groups: tuple[tuple[str, str], ...] = ()) 
     return rule
 
 
-def _groups(groups: tuple[tuple[str, str], ...]) -> _Groups:
+def _groups(groups: tuple[tuple[str, str], ...]) -> Groups:
     """The arguments of each group; a group may name groups before it."""
-    named: _Groups = {}
+    named: Groups = {}
     for name, members in groups:
         listed = [part for member in members.split("|") for part in named.get(member.strip(), (member.strip(),))]
         named[name] = tuple(dict.fromkeys(listed))
@@ -263,49 +239,12 @@ def _unknown_type(right: str, type: str) -> ValueError:
     return ValueError(f"`{right}` is not an action{hint}")
 
 
-def _conditions(text: str, named: _Groups) -> Iterator[Condition]:
+def _conditions(text: str, named: Groups) -> Iterator[Condition]:
     pos = 0
     while text[pos:].strip():
         match = _CONDITION.match(text, pos)
         if match is None or (match[1] and match[3]):
             raise ValueError(f"`{text[pos:].strip()}` is not `argument`, `!argument` or `argument=word|word`")
-        words = tuple([_unquoted(word) for word in _WORD.findall(match[4] or "")])
+        words = tuple([unquoted(word) for word in _WORD.findall(match[4] or "")])
         yield Condition(named.get(match[2], (match[2],)), words, match[3] != "!=" and not match[1])
         pos = match.end()
-
-
-def _fields(text: str, model: str) -> Iterator[tuple[str, str]]:
-    pos = 0
-    while text[pos:].strip():
-        match = _FIELD.match(text, pos)
-        if match is None:
-            raise ValueError(f"`{text[pos:].strip()}` is not `field=source|source` or `field=constant` of `{model}`")
-        yield match[1], match[2]
-        pos = match.end()
-
-
-def _origin(value: str, named: _Groups) -> FieldSource:
-    """The arguments that a field is read from."""
-    match = _SOURCE.fullmatch(value)
-    if match is None or (match[2] and match[2] not in {*CONVERSIONS, SUBMIT}):
-        conversions = ", ".join(sorted({*CONVERSIONS, SUBMIT}))
-        raise ValueError(f"`{value}` is not `source|source`, `x+y` or `source:conversion`; conversions: {conversions}")
-    sources: list[tuple[str, ...]] = []
-    for source in match[1].split("|"):
-        parts = tuple(source.split("+"))
-        sources += [(s,) for s in named.get(source, (source,))] if len(parts) == 1 else [parts]
-    return FieldSource(tuple(sources), match[2] or "", bool(match[3]))
-
-
-def _constant(value: str, model: type[BaseAction], field: str) -> Any:
-    if value.startswith('"'):
-        text = _unquoted(value)
-        reader = field_type(model, field).reader if "." not in field else ""
-        return text.split() if reader in ("keys", "modifiers", "texts") else text
-    if value in _BOOLEANS:
-        return _BOOLEANS[value]
-    return float(value) if "." in value else int(value)
-
-
-def _unquoted(word: str) -> str:
-    return re.sub(r"\\(.)", r"\1", word[1:-1]) if word.startswith('"') else word

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from .base import BaseAction
+if TYPE_CHECKING:
+    from .base import BaseAction
 
 #: The models that each module has, separated by blanks.
 MODULES = {

@@ -1,0 +1,77 @@
+"""The right side of a line of a mapping: the constants and sources of the fields of an action."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
+
+from .fields import CONVERSIONS, SUBMIT, field_type
+from .words import PATH, STRING, Groups, unquoted
+
+_FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({STRING}|[^\s,"()]+)\s*(?:,|$)')
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_SOURCE = re.compile(r"([\w.$+|*]+?)(?::(\w+))?(!?)")
+_BOOLEANS = {"true": True, "false": False}
+
+
+class FieldSource(NamedTuple):
+    """The arguments that a field is read from: the first source that is present. A source of two forms one point."""
+
+    sources: tuple[tuple[str, ...], ...]
+    conversion: str
+    required: bool
+
+
+def read_fields(
+    text: str, type: str, model: type[BaseAction], named: Groups
+) -> tuple[dict[str, Any], dict[str, FieldSource]]:
+    """The constants and the sources of fields. Raises ValueError for an invalid field."""
+    constants: dict[str, Any] = {}
+    origins: dict[str, FieldSource] = {}
+    for field, value in _fields(text, type):
+        name, _, part = field.partition(".")
+        known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
+        is_path = field == PATH and field not in model.model_fields
+        if not is_path and (not known or (part and part not in ElementRef.model_fields)):
+            raise ValueError(f"`{field}={value}` is not `field=source|source` or `field=constant` of `{type}`")
+        if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
+            constants[field] = _constant(value, model, field)
+        else:
+            origins[field] = _origin(value, named)
+    return constants, origins
+
+
+def _fields(text: str, model: str) -> Iterator[tuple[str, str]]:
+    pos = 0
+    while text[pos:].strip():
+        match = _FIELD.match(text, pos)
+        if match is None:
+            raise ValueError(f"`{text[pos:].strip()}` is not `field=source|source` or `field=constant` of `{model}`")
+        yield match[1], match[2]
+        pos = match.end()
+
+
+def _origin(value: str, named: Groups) -> FieldSource:
+    """The arguments that a field is read from."""
+    match = _SOURCE.fullmatch(value)
+    if match is None or (match[2] and match[2] not in {*CONVERSIONS, SUBMIT}):
+        conversions = ", ".join(sorted({*CONVERSIONS, SUBMIT}))
+        raise ValueError(f"`{value}` is not `source|source`, `x+y` or `source:conversion`; conversions: {conversions}")
+    sources: list[tuple[str, ...]] = []
+    for source in match[1].split("|"):
+        parts = tuple(source.split("+"))
+        sources += [(s,) for s in named.get(source, (source,))] if len(parts) == 1 else [parts]
+    return FieldSource(tuple(sources), match[2] or "", bool(match[3]))
+
+
+def _constant(value: str, model: type[BaseAction], field: str) -> Any:
+    if value.startswith('"'):
+        text = unquoted(value)
+        reader = field_type(model, field).reader if "." not in field else ""
+        return text.split() if reader in ("keys", "modifiers", "texts") else text
+    if value in _BOOLEANS:
+        return _BOOLEANS[value]
+    return float(value) if "." in value else int(value)
