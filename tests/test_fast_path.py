@@ -16,6 +16,7 @@ from outspoken.fast_path import detection, reader
 from outspoken.grammar import registry
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
+from outspoken.patterns.analysis import first_chars
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
@@ -181,6 +182,15 @@ def test_blank_text_is_read_without_the_prompt_prefix() -> None:
     for format_ in ("inkling", "deepseek_r1", "harmony"):
         for text in (" ", "\n", "\n\n ", ""):
             assert parse(text, format_) == by_parser(text, format_), (format_, text)
+
+
+def test_no_leading_marker_of_plain_text_begins_with_a_letter_or_a_digit() -> None:
+    markers = registry.automaton(registry.PLAIN).start.leading_markers
+    assert markers
+    for marker in markers:  # so the fast path of detection does not look for them before one
+        first = first_chars(marker.terminal.regex)
+        assert first
+        assert not any(char.isalnum() for char in first)
 
 
 def test_spans_exclude_the_prompt_prefix() -> None:

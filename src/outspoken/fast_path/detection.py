@@ -67,7 +67,7 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     plain = _plain(registry.edition())
     if plain is None:
         return None
-    given = Tools.of(tools)
+    given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
     for uses_recent in (True, False):
         found = _Reader(text, given, settings, plain)
         if found.read(uses_recent=uses_recent):
@@ -97,6 +97,7 @@ class _Reader:
         """Read the text; returns False if only the detector can tell."""
         plain, text, length = self.plain, self.text, len(self.text)
         match_leading = plain.fast_path.match_leading
+        # no such marker begins with a letter or a digit
         if match_leading is not None and not text[:1].isalnum() and match_leading(text, 0) is not None:
             head = plain.fast_path.read_head(text, self.tools, self.settings)
             if not isinstance(head, ReadSegment):
@@ -158,8 +159,10 @@ class _Reader:
         path = self.plain.path_of(name)
         if path is None:
             return None
-        found = path.read_segment(self.text, start, self.tools, self.settings, self.output)
-        return _Read(path, found.output, found.end) if isinstance(found, ReadSegment) else found
+        output = Output(self.text, None, trims=path.trims_text)
+        output.continue_from(self.output, start)
+        found = path.read_segment(output, self.text, start, self.tools, self.settings)
+        return found if found is None or isinstance(found, bool) else _Read(path, output, found)
 
     def _best(self, place: FoundOpener) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""

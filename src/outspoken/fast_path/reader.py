@@ -63,21 +63,19 @@ class FastPath:
         return output
 
     def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:
-        """Read what precedes all text; returns what `read_segment` does."""
+        """Read what precedes all text. Without it, the result is None or a bool, as that of `read_segment` is."""
         return self._read_once(text, 0, 0, Output(text, None, trims=self.trims_text), tools, settings, INSIDE)
 
     def read_segment(
-        self, text: str, pos: int, tools: Tools | None, settings: Settings, behind: Output
-    ) -> ReadSegment | bool | None:
-        """Read what begins with an opening marker at `pos`, `behind` another output.
+        self, output: Output, text: str, pos: int, tools: Tools | None, settings: Settings
+    ) -> int | bool | None:
+        """Read what begins with an opening marker at `pos` into a new output, and return where it ends.
 
         Returns None if only the parser can tell.
 
         Returns a bool if the grammar refuses the text: has a stream passed on any of it by then?
         """
-        output = Output(text, None, trims=self.trims_text)
-        output.continue_from(behind, pos)
-        return self._read_once(text, pos, 1, output, tools, settings, SEGMENT)
+        return self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
 
     def read_into(self, output: Output, text: str, pos: int, tools: Tools | None, settings: Settings) -> int | None:
         """Read what begins with an opening marker at `pos` into an output, and return where it ends.
