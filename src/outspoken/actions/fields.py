@@ -22,8 +22,6 @@ from outspoken.notations.coerce import to_json
 from outspoken.results.actions.base import ElementRef
 from outspoken.results.geometry import Point, Space
 
-from .urls import web_url
-
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 _TAGS = re.compile(r"</?(?:point|bbox|box)>|<\|box_(?:start|end)\|>", re.IGNORECASE)
 _BRACKETS = str.maketrans("()[]<>'\"", "        ")
@@ -84,6 +82,12 @@ def _to_list(value: Any) -> list[Any]:
     return [value]
 
 
+def _web_url(value: str) -> str:
+    from .urls import web_url  # few formats need it
+
+    return web_url(value)
+
+
 #: The conversions that a mapping may append to a source after a colon. `submit` is separate: it sets two fields.
 CONVERSIONS: dict[str, Conversion] = {
     "up": Conversion(neg, neg),
@@ -93,7 +97,7 @@ CONVERSIONS: dict[str, Conversion] = {
     "plus": Conversion(_identity, "+".join),
     "text": Conversion(_identity, _to_text),
     "list": Conversion(_identity, _to_list),
-    "web": Conversion(web_url, _identity),
+    "web": Conversion(_web_url, _identity),
 }
 SUBMIT = "submit"
 
