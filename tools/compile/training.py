@@ -1,5 +1,7 @@
 """The texts that decide which parts a fast path has: sound responses of the corpus, and what `render` writes.
 
+What `render` writes in formats that are like this one counts too: with the format open, this one reads it.
+
 A part is a state or a branch (see `parts`). Every part that one of the texts takes is generated. So the result depends
 on nothing but the checkout.
 """
@@ -138,7 +140,7 @@ class Trainer:
                 texts_of.setdefault(case.format, []).append(case.text)
         alike = [format_ for format_ in texts_of if name in likeness_chain(format_)]
         for format_ in alike:
-            texts_of[format_] += rendered(format_)  # with the format open, this one reads them
+            texts_of[format_] += rendered(format_)
         for format_, others in texts_of.items():
             count = 0
             for text in dict.fromkeys(others):
