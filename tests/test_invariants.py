@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -111,8 +112,8 @@ def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
     found = {str(case): case.parse(format="auto") for case in CASES}
     names, at = registry.names, OpenerIndex.at
 
-    def reversed_at(openers: OpenerIndex, text: str, pos: int, *, final: bool) -> tuple[list[str], list[str]]:
-        found, likely = at(openers, text, pos, final=final)
+    def reversed_at(openers: OpenerIndex, text: str, pos: int, **how: Any) -> tuple[list[str], list[str]]:
+        found, likely = at(openers, text, pos, **how)
         return found[::-1], likely[::-1]
 
     def reversed_names(edition: int | None = None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from outspoken import Reasoning, Text, render
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
+from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.matchers import matcher_of
 from outspoken.results.errors import RenderError
@@ -138,7 +139,8 @@ class Trainer:
         for case in self._cases:
             if case.format != name:
                 texts_of.setdefault(case.format, []).append(case.text)
-        alike = [format_ for format_ in texts_of if name in likeness_chain(format_)]
+        known = set(registry.names())
+        alike = [format_ for format_ in texts_of if format_ in known and name in likeness_chain(format_)]
         for format_ in alike:
             texts_of[format_] += rendered(format_)
         for format_, others in texts_of.items():
