@@ -122,7 +122,7 @@ WRONG: list[tuple[Callable[[Any], object], Any, str]] = [
     (outspoken.load_format, None, "`source` is None; expected a path or a response template as a dict"),
     (lambda x: render([], x), b"hermes", "`format` is bytes; expected str"),
     (lambda x: Parser(settings=x), {"max_chars": 5}, f"`settings` is a dict; {_SETTINGS}"),
-    (lambda x: Parser(settings=x), Settings, f"`settings` is the class Settings; {_SETTINGS}"),
+    (lambda x: Parser(settings=x), Settings, f"`settings` is the class `Settings`; {_SETTINGS}"),
     (lambda x: render([], "hermes", settings=x), {}, f"`settings` is a dict; {_SETTINGS}"),
     (lambda x: Parser(screen=x), (1, 2), "`screen` is a tuple; expected Screen or None"),
     (lambda x: parse("x", finish_reason=x), True, "`finish_reason` is a bool; expected str or None"),

@@ -233,7 +233,7 @@ def test_bytes_and_unreadable_objects() -> None:
     )
     assert [(s.data, s.redacted, s.segment) for s in reply.signatures] == [("bW9zcw==", True, 0)]
     odd: list[tuple[Any, str]] = [
-        (object(), "an object"), (Chunk, "the class Chunk"), (3.5, "a float"), ({1, 2}, "a set"), (None, "None"),
+        (object(), "an object"), (Chunk, "the class `Chunk`"), (3.5, "a float"), ({1, 2}, "a set"), (None, "None"),
     ]  # fmt: skip
     for given, kind in odd:
         functions: list[tuple[str, Callable[[Any], object]]] = [("response", parse_response), ("chunk", Stream().feed)]

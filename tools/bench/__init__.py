@@ -31,7 +31,7 @@ WARM = 40
 def turns(functions: list[Callable[[], Any]], rounds: int, longest: float = 4.0) -> list[float]:
     """The best time of each function, in seconds, measured in turns; none is run for much longer than `longest`.
 
-    Each is run for a while before: what a reader learns of a format, and what it keeps, is there then for both.
+    Each is run for a while before: what it loads, compiles and keeps on first use is there then for both.
     """
     best = [math.inf] * len(functions)
     spent = [0.0] * len(functions)

@@ -71,9 +71,8 @@ class FastPath:
     ) -> int | bool | None:
         """Read what begins with an opening marker at `pos` into a new output, and return where it ends.
 
-        Returns None if only the parser can tell.
-
-        Returns a bool if the grammar refuses the text: has a stream passed on any of it by then?
+        Returns None if only the parser can tell. If the grammar refuses the text, returns True if a stream would have
+        sent a part of it by then, otherwise False.
         """
         return self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, get_type_hints
 
+from outspoken.results.arguments import kind_of
 from outspoken.results.errors import ToolError
 
 from .schema import ANY, RESTRICTING, SINGLE_TYPES, SchemaView, Types, is_list, is_object, referred, types_of
@@ -174,16 +175,9 @@ def _field(value: Any, key: str) -> Any:
 
 def _name_of(value: Any) -> str:
     """What a value is, for a message."""
-    if value is None:
-        return "None"
-    if isinstance(value, type):
-        return f"the class `{value.__name__}`"
     if isinstance(value, str) and not value:
         return "an empty str"
-    if getattr(value, "__name__", "") == "<lambda>":
-        return "a lambda"
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return "a lambda" if getattr(value, "__name__", "") == "<lambda>" else kind_of(value)
 
 
 def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -13,9 +13,13 @@ class EventSource(Protocol[E, R_co]):
     """What reads a response in chunks, such as a `Session`."""
 
     @property
-    def reply(self) -> R_co | None: ...
+    def reply(self) -> R_co | None:
+        """The complete result; None before the end."""
+        ...
 
-    def feed(self, chunk: Any, /) -> list[E]: ...
+    def feed(self, chunk: Any, /) -> list[E]:
+        """Read a chunk, and return the events that have become certain."""
+        ...
 
 
 class _WithReply(Generic[E, R_co]):

@@ -13,13 +13,13 @@ _T = TypeVar("_T")
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for a message: "None", "bytes", "a dict", "the class Weather"."""
+    """What a value is, for a message: "None", "bytes", "a dict", "the class `Weather`"."""
     if value is None:
         return "None"
     if isinstance(value, bytes):
         return "bytes"
     if isinstance(value, type):
-        return f"the class {value.__name__}"
+        return f"the class `{value.__name__}`"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
