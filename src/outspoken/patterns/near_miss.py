@@ -1,0 +1,90 @@
+"""Near misses: texts that are a marker with a mistake in it.
+
+One mistake is a character that is missing, added or replaced, or two neighbours that are swapped. A doubled character
+is an added one, another case a replaced one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+#: A marker of at least this length may have two mistakes, a shorter one has one at most.
+LONG_MARKER = 12
+#: A marker that is shorter than this is recognised only where it is intact.
+SHORT_MARKER = 4
+#: No mistake adds a line break, or puts one in the place of a character.
+_ANY = r"[^\n]"
+
+
+def mistakes_allowed(written: str) -> int:
+    """How many mistakes a marker may have."""
+    if len(written) < SHORT_MARKER:
+        return 0
+    return 2 if len(written) >= LONG_MARKER else 1
+
+
+@lru_cache(maxsize=4096)
+def near_miss_pattern(written: str) -> str:
+    """The pattern of the texts that are `written` with exactly one mistake, for `re` and for `regex`.
+
+    No mistake is before the first character, or behind the last one. It matches nothing where `written` stands.
+    """
+    if len(written) < 2:
+        return "(?!)"
+    pattern = ""
+    for i in reversed(range(len(written))):
+        rest = re.escape(written[i + 1 :])
+        mistakes = [rest if i else f"(?<!{re.escape(written[0])}){rest}"]  # the character is missing
+        if i:
+            mistakes.append(_ANY + re.escape(written[i:]))
+        if i + 1 < len(written) and written[i] != written[i + 1]:
+            mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
+        mistakes.append(_ANY + rest)
+        intact = [re.escape(written[i]) + pattern] if pattern else []
+        pattern = f"(?:{'|'.join([*intact, *mistakes])})"
+    return f"(?!{re.escape(written)}){pattern}"
+
+
+def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
+    """Where a text at a place may end that is `written` with as many mistakes as it may have.
+
+    Returns ends with the number of mistakes, fewest mistakes first. `written` itself has none.
+    """
+    most = mistakes_allowed(written)
+    size = len(written)
+    found: list[tuple[int, int]] = []
+    rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[pos:pos+j] and written[:i]
+    for j in range(1, min(size + most, len(text) - pos) + 1):
+        rows.append(_next_row(rows, text[pos : pos + j], written))
+        if min(rows[-1]) > most:
+            break
+        is_added = rows[-1][size] == rows[-2][size] + 1  # the last character is no part of it
+        if rows[-1][size] <= most and not is_added and j > 1:
+            found.append((pos + j, rows[-1][size]))
+    return sorted(found, key=lambda item: (item[1], abs(item[0] - pos - size)))
+
+
+def _next_row(rows: list[list[int]], text: str, written: str) -> list[int]:
+    """The next row of the table of distances, for the last character of the text.
+
+    A character that is added before the first one is no mistake of the marker, so it is never cheap.
+    """
+    above, last = rows[-1], text[-1]
+    added = len(written) + 1 if last == "\n" else 1
+    row = [len(written) + len(text)]
+    for i, char in enumerate(written, 1):
+        cost = min(above[i] + added, row[i - 1] + 1, above[i - 1] + (added if last != char else 0))
+        if i > 1 and len(text) > 1 and char == text[-2] and last == written[i - 2] and char != last:
+            cost = min(cost, rows[-2][i - 2] + 1)
+        row.append(cost)
+    return row
+
+
+def fragments(written: str) -> tuple[str, ...]:
+    """Texts of which at least one stands in every near miss with one mistake: the halves of a marker, and what is left
+    of both if the characters at the middle are swapped."""
+    middle = len(written) // 2
+    left, right = written[:middle], written[middle:]
+    swapped = written[max(middle - 3, 0) : middle - 1] + right[0] + left[-1:] + right[1:3]
+    return left, right, swapped
