@@ -129,15 +129,16 @@ def table(readings: list[MarkupReading]) -> None:
 
 
 def show(readings: list[MarkupReading], number: int) -> None:
-    """Print the first misses of each class."""
-    shown: Counter[str] = Counter()
+    """Print the first misses of each class in each format."""
+    shown: Counter[tuple[str, str]] = Counter()
     for reading in readings:
-        key = "differs" if reading.differs else reading.outcome
-        if key == "meant" or shown[key] == number:
+        base: Base = reading.case.base
+        name = "differs" if reading.differs else reading.outcome
+        key = name, base.format
+        if name == "meant" or shown[key] == number:
             continue
         shown[key] += 1
-        base: Base = reading.case.base
-        print(f"\n--- {key}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
+        print(f"\n--- {name}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
         print(f"sound: {base.text!r}\ntext:  {reading.case.text!r}\nmeant: {list(base.items)!r}")
         print(f"read:  {reading.items!r}\nsegments: {reading.reply.segments!r}")
         for diagnostic in reading.reply.diagnostics[:4]:
@@ -154,7 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--mistakes", metavar="N", type=int, default=1, help="mistakes in each text (1)")
     parser.add_argument("--auto", action="store_true", help='read with format="auto"')
     parser.add_argument("--stream", action="store_true", help="also read in pieces, and compare")
-    parser.add_argument("--show", metavar="N", type=int, default=0, help="print the first N misses of each class")
+    parser.add_argument("--show", metavar="N", type=int, default=0, help="print N misses of each class and format")
     parser.add_argument("--kind", choices=KINDS, help="only one kind of mistake")
     parser.add_argument("--outcome", choices=CLASSES, help="show only this class")
     parser.add_argument("--seed", type=int, default=SEED)
