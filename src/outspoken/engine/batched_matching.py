@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.json.scanner import read_at
-from outspoken.notations.interface import Notation, notation_of
-from outspoken.notations.schema import ANY, SchemaView
-from outspoken.semantics.builder import Builder
+from outspoken.notations.interface import notation_of
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
+from outspoken.semantics.steps import carry_out, schema_of
 
-from .state import carry_out
 from .text_buffer import BLANK, BLANKS, trimmed
 
 if TYPE_CHECKING:
@@ -131,11 +129,6 @@ def _in_other_notation(parser: AutomatonParser, config: Config, pos: int, char: 
             schema = schema_of(parser.builder, transition, notation)
             return transition, notation.read_at(parser.text.text, pos, depth, True, schema)
     return None, None
-
-
-def schema_of(builder: Builder, transition: Transition, notation: Notation) -> SchemaView:
-    """What the tool's schema says of an embedded value, if its notation is typed by a schema."""
-    return builder.calls.schema_view(transition.role) if notation.typed_by_schema else ANY
 
 
 def _matcher(config: Config) -> matchers.Matcher:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
-from outspoken.recovery.path import RecoveryPath, RecoveryStep, Region
+from outspoken.recovery.path import RecoveryPath, Region
 from outspoken.recovery.sync_points import single_character_points, sync_points
-from outspoken.semantics.builder import Builder
-from outspoken.semantics.handlers import FREE, Place
+from outspoken.semantics.steps import apply_step
 
 from .budget import SEARCH, TRY
 from .damaged_segment import DamagedSegment, find_end, looks_like_call
-from .state import carry_out
-from .text_buffer import BLANK, LOOKBEHIND, TextBuffer
+from .text_buffer import LOOKBEHIND
 
 if TYPE_CHECKING:
     from .single_steps import SingleSteps
@@ -258,7 +256,9 @@ class RecoveryDriver:
             # the section's own opener may be missing; it stands before the call, and so is no part of the path
             fork.recorder.edits += [edit for edit in builder.recorder.edits if edit.start <= damage.start]
         for step in path.steps:
-            _apply_step(fork, step, self.text, self.state.trims)
+            trims = step.transition is not None and step.transition.terminal.short in self.state.trims
+            text = self.text.slice(step.start, step.end) if step.is_text else ""
+            apply_step(fork, step, step.trimmed(text, leads=trims, ends=trims))
         if path.cut:
             fork.cut(end)
         fork.output.flush()
@@ -283,34 +283,3 @@ def _says_something(path: RecoveryPath) -> bool:
         return True
     dropped = [step for step in path.steps if step.transition is None and step.edits]
     return bool(dropped) and all(step.transition is None or step.start == step.end for step in path.steps)
-
-
-def _apply_step(builder: Builder, step: RecoveryStep, text: TextBuffer, trims: frozenset[str]) -> None:
-    """Carry out one step of a recovery path. `trims` is the free text that is trimmed."""
-    transition, recorder, output = step.transition, builder.recorder, builder.output
-    if transition is None or not transition.inserted:
-        recorder.edits += step.edits
-    if step.ambiguous:
-        recorder.ambiguity = "the call can be read in two ways that are as likely"
-        recorder.was_ambiguous = True
-    if transition is None:
-        if step.edits:
-            output.consumed = max(output.consumed, step.end)
-        return  # a dropped step without edits is a marker cut off by the end of the text
-    if step.is_text:
-        role = transition.terminal.short
-        start, end = _trimmed(step, text) if role in trims else (step.start, step.end)
-        if end > start:
-            FREE[role](builder, text.slice(start, end), start, end)
-        if role == "ARG_VALUE":
-            builder.calls.end_value()
-    elif step.value_text:
-        builder.state.last_value, builder.state.last_text = step.value, step.value_text
-    carry_out(builder, transition, Place(step.start, step.end, step.text))
-
-
-def _trimmed(step: RecoveryStep, text: TextBuffer) -> tuple[int, int]:
-    """The span of free text without the white space that belongs to markup."""
-    piece = text.slice(step.start, step.end)
-    start = step.start + len(piece) - len(piece.lstrip(BLANK))
-    return start, max(step.end - (len(piece) - len(piece.rstrip(BLANK))), start)

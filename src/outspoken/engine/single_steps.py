@@ -11,9 +11,10 @@ from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
+from outspoken.semantics.steps import begin_text, carry_out, schema_of
 
-from .batched_matching import LONG, schema_of
-from .state import carry_out, follow
+from .batched_matching import LONG
+from .state import follow
 from .text_buffer import BLANK, BLANKS
 
 if TYPE_CHECKING:
@@ -89,13 +90,8 @@ class SingleSteps:
         """Free text begins."""
         state = self.state
         state.before_text = False
-        trims = state.trims
-        if role == "TEXT":
-            self.builder.output.consumed = self.text.offset
-            trims = state.leading_trims
-        state.skips_blank = (
-            state.after_marker and role in trims and not (role == "TEXT" and self.builder.output.after_text)
-        )
+        trims = state.leading_trims if role == "TEXT" else state.trims
+        state.skips_blank = begin_text(self.builder, role, self.text.offset, trims, after_marker=state.after_marker)
 
     def _no_marker(self, free: Transition, role: str, *, final: bool) -> bool:
         """There is no marker in the rest of free text, as far as it has come."""

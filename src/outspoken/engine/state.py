@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import matchers
-from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.automaton import Automaton, Config
 from outspoken.semantics.builder import Builder
-from outspoken.semantics.handlers import HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
 
 from .text_buffer import TextBuffer
@@ -57,13 +56,6 @@ class ParserState:
     def is_within_text(self) -> bool:
         """Is all that is open free text, or nothing?"""
         return self.embedded is None and self.damage is None and self.missing_closer_at is None
-
-
-def carry_out(builder: Builder, transition: Transition, place: Place, base: int = 0) -> None:
-    """Carry out the operations of a transition that no matcher took; `base` is added to the offsets of the place."""
-    bound = transition.bound if transition.bound is not None else matchers.bound_operations(transition, HANDLERS)
-    for function, arg, group in bound:
-        function(builder, arg, place, group, base)
 
 
 def follow(builder: Builder, text: TextBuffer, state: ParserState, branch: matchers.Branch, match: Any) -> None:

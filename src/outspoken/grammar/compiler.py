@@ -1,4 +1,4 @@
-"""Compiles the text of a grammar to tables. This is the only module that imports Lark.
+"""Compiles the text of a grammar to tables. Only trees need Lark elsewhere.
 
 Lark has no public way to its LALR states and to the definitions of terminals before it joins them, so some of its
 parts that are not documented are used; `tests/test_patterns.py` fails if they change.
@@ -48,9 +48,7 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
     header = read_header(text, str(path))
     starts = [START, *([BROKEN] if re.search(rf"^{BROKEN}\s*:", text, re.MULTILINE) else [])]
     try:
-        lark = Lark(
-            text, parser="lalr", source_path=str(path), maybe_placeholders=False, start=starts, import_paths=[_imported]
-        )
+        lark = lark_of(text, path, starts)
         analyses = {start: _analysis(lark, start) for start in starts}
     except (LarkGrammarError, LarkError) as error:
         raise GrammarError(str(path), _without_lark_words(str(error))) from error
@@ -82,6 +80,23 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
         )
     assert made is not None
     return made
+
+
+def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
+    """Lark's own object of a grammar, with its rules and terminals. `options` are those of Lark, such as `lexer`.
+
+    The names in it have Lark's import prefixes (`shared__json_call__tool_call`); `vocabulary.short` removes them.
+    Raises what Lark raises for an invalid grammar, and OSError if a file to import from does not exist.
+    """
+    return Lark(
+        text,
+        parser="lalr",
+        source_path=str(path),
+        maybe_placeholders=False,
+        start=starts,
+        import_paths=[_imported],
+        **options,
+    )
 
 
 def _imported(base: str | None, grammar: str) -> tuple[str, str]:

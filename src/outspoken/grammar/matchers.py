@@ -74,10 +74,11 @@ class Branch:
     """One way through a matcher: its operations, and the configuration that it leads to.
 
     `named_operations` are the operations by name. `grows` says that the match may become longer with more input.
-    `missing_closer` is set if the match is no marker, but a sign that a closing marker is missing.
+    `missing_closer` is set if the match is no marker, but a sign that a closing marker is missing. `transition` is the
+    last one that the branch takes.
     """
 
-    __slots__ = ("operations", "named_operations", "target", "grows", "missing_closer")
+    __slots__ = ("operations", "named_operations", "target", "grows", "missing_closer", "transition")
 
     def __init__(
         self,
@@ -86,8 +87,10 @@ class Branch:
         target: Config,
         grows: bool,
         missing_closer: MissingCloser | None = None,
+        transition: Transition | None = None,
     ) -> None:
         self.operations = handlers.bind(named)
+        self.transition = transition
         self.named_operations, self.target, self.grows, self.missing_closer = named, target, grows, missing_closer
 
 
@@ -158,7 +161,8 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
     `which` names markers and input, such as "find whole". The markers are those that end free text ("find"), the same
     with patterns that show a missing closing marker ("find_checked"), those at a place where no free text may stand
     ("match"), or those that may stand before free text only ("leading"). The input is complete ("whole"), complete and
-    long ("long": `regex` is faster there than `re`), or still arriving ("partial").
+    long ("long": `regex` is faster there than `re`), complete and read marker by marker ("single": the group before the
+    last one is the marker), or still arriving ("partial").
     """
     try:
         return config.matchers[which]
@@ -171,13 +175,15 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
 def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matcher:
     finds = kind in ("find", "find_checked")
     markers = _markers(config, kind)
-    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False)
-    trees = [writer.tree(t, (), 0 if mode == "partial" else _room(markers), _MAX_DEPTH) for t in markers]
+    is_single = mode == "single"
+    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, is_single=is_single)
+    room = 0 if is_single or mode == "partial" else _room(markers)
+    trees = [writer.tree(t, (), room, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
     closers = config.missing_closers if kind == "find_checked" else ()
     branches += [writer.missing_closer(closer, config) for closer in closers]
     module: Any = re
-    if mode != "whole":
+    if mode not in ("whole", "single"):
         import regex as module
     open_markers = None
     if mode == "partial":
@@ -241,9 +247,11 @@ class MarkerTree(NamedTuple):
 class _Writer:
     """Writes the expression of one matcher and records what its groups mean."""
 
-    def __init__(self, automaton: Automaton, handlers: Handlers, *, anchored: bool, sound: bool) -> None:
+    def __init__(
+        self, automaton: Automaton, handlers: Handlers, *, anchored: bool, sound: bool, is_single: bool = False
+    ) -> None:
         self._automaton, self._handlers = automaton, handlers
-        self._anchored, self._sound = anchored, sound
+        self._anchored, self._sound, self._is_single = anchored, sound, is_single
         self._groups = 0
         self.branches: dict[int, Branch] = {}
         #: what may stand between tokens
@@ -260,7 +268,7 @@ class _Writer:
         ops: tuple[Operation, ...] = ((("embedded_string", ""),) if inline else ()) + step.after
         following = [] if self._sound and step.inserted else self._following(step.target, room, depth)
         token = 0
-        if (ops or step.before) and not self._is_whole_match(ops, depth, bool(following)):
+        if self._is_single or ((ops or step.before) and not self._is_whole_match(ops, depth, bool(following))):
             self._groups += 1
             token = self._groups
         done = (*taken, *[named_operation(op, token, before=True) for op in step.before])
@@ -270,7 +278,9 @@ class _Writer:
         share = room // len(following) if following else 0
         onward = [self.tree(t, done, share, depth - 1) for t in following]
         self._groups += 1
-        branch = self.branches[self._groups] = Branch(done, self._handlers, step.target, step.terminal.grows)
+        branch = self.branches[self._groups] = Branch(
+            done, self._handlers, step.target, step.terminal.grows, transition=step
+        )
         spans = not token and any(name == "end" for name, _ in ops)
         ends = bool(room) and step.target.free is None and not spans and not _may_begin_with_space(step.target)
         return MarkerTree(step.terminal, regex, token, self._groups, self.ignored if ends else "", branch, onward)

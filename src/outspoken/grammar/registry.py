@@ -40,9 +40,13 @@ _caches: list[Any] = []
 
 
 class Added(NamedTuple):
-    """A format that was added while the program runs: its grammar, its tables and, if it has one, its template."""
+    """A format that was added while the program runs.
+
+    It has the text and the path of its grammar, its tables and, if it was made from one, its template.
+    """
 
     text: str
+    path: Path
     tables: Tables
     template: Template | None = None
 
@@ -93,7 +97,7 @@ def add(name: str, text: str, path: Path, template: Template | None = None) -> s
         made = compile_text(text, path)
         if not _NAME.fullmatch(name):
             raise GrammarError(str(path), f"`{name}` is not a valid name: use a-z, 0-9 and _, and begin with a letter")
-        _editions.append({**added, name: Added(text, made, template)})
+        _editions.append({**added, name: Added(text, path, made, template)})
     return name
 
 
@@ -200,6 +204,14 @@ def header(name: str) -> Header:
 
     path = grammars_folder() / f"{name}.lark"
     return read_header(path.read_text("utf-8"), str(path))
+
+
+def grammar_text(name: str) -> tuple[str, Path]:
+    """The text of a format's grammar, by its exact name, and the path that its imports are relative to."""
+    if (added := _editions[-1].get(name)) is not None:
+        return added.text, added.path
+    path = grammars_folder() / f"{name}.lark"
+    return path.read_text("utf-8"), path
 
 
 @cached

@@ -1,4 +1,4 @@
-"""One response, read: `Parser` and `Session`, `parse`, `stream`, `astream`, `detect`, `formats`.
+"""One response, read: `Parser` and `Session`, `parse`, `stream`, `astream`, `detect`, `formats`, `parse_tree`.
 
 The rooms that read responses (`rendering`, `payloads`, `providers`, `processing`) import from here. May import the
 rooms from `results` to `fast_path`.
@@ -12,10 +12,12 @@ from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import ToolLike as ToolLike
+    from outspoken.trees.transformer import SegmentTransformer as SegmentTransformer
 
     from .event_stream import AsyncEventStream as AsyncEventStream, EventStream as EventStream
     from .inspection import Candidate as Candidate, FormatInfo as FormatInfo
     from .options import ParserOptions as ParserOptions
+    from .tree_parser import parse_tree as parse_tree
 
 export_lazily(
     __name__,
@@ -24,5 +26,7 @@ export_lazily(
         "inspection": "Candidate FormatInfo",
         "options": "ParserOptions",
         "outspoken.notations.tools": "ToolLike",
+        "outspoken.trees.transformer": "SegmentTransformer",
+        "tree_parser": "parse_tree",
     },
 )

@@ -19,6 +19,15 @@ def after_anchor(prefix: str, anchor: str) -> str:
     return prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :] if anchor else prefix
 
 
+def prompt_before(text: str, usual: str) -> str:
+    """What stood before a response, of which `text` is the beginning or all, if prompts end with `usual`.
+
+    It is "" if the response repeats that, or says nothing.
+    """
+    found = text.lstrip()
+    return usual if found and not found.startswith(usual.strip()) else ""
+
+
 class PromptState(NamedTuple):
     """What a parser and its builder have become by reading the end of a prompt: open nodes at most."""
 

@@ -21,7 +21,7 @@ from outspoken.semantics.segments import reply_of
 from outspoken.semantics.state import Context, ReplyState
 
 from .options import ReadOptions, proves_end
-from .prompt_prefix import PromptState, after_anchor
+from .prompt_prefix import PromptState, after_anchor, prompt_before
 
 if TYPE_CHECKING:
     from outspoken.detection.detector import Detector
@@ -104,7 +104,7 @@ class ResponseReader:
         if usual.startswith(found) and not (final or found == usual):
             self._early_text = text
             return ""
-        self._start(self._usual_prefix if found and not found.startswith(usual) else "")
+        self._start(prompt_before(text, self._usual_prefix))
         self._usual_prefix = self._early_text = ""
         return text
 

@@ -2,5 +2,5 @@
 
 `search.recover` finds the cheapest path through the automaton over the tokens of the marker lexer. Every deviation
 from the text has a cost and becomes a repair. The engine's recovery driver decides what to recover and applies the
-result. May import the rooms from `results` to `semantics`.
+result. May import the rooms from `results` to `trees`.
 """

@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.notations.tools import Tools
-from outspoken.results.edits import Edit, RepairBudget, RepairLimit
+from outspoken.results.edits import RepairBudget, RepairLimit
 from outspoken.results.settings import Settings
+from outspoken.semantics.steps import BLANK as BLANK
+from outspoken.semantics.steps import Step as RecoveryStep
 
 from .marker_lexer import Token
 
-BLANK = " \t\r\n\f"
 #: Characters that are not dropped: they may be a part of what was meant.
 SIGNIFICANT = frozenset("{}[]()=<>\"'")
-
-
-class RecoveryStep(NamedTuple):
-    """One step of a recovery path: what was read from `start` to `end`, and the edits that this took.
-
-    `transition` is None if the text was dropped. `value` and `value_text` are those of an embedded value; if it has
-    another reading of the same cost, that is in `ambiguous`. `is_text` marks free text.
-    """
-
-    transition: Transition | None
-    start: int
-    end: int
-    text: str = ""
-    value: Any = None
-    value_text: str = ""
-    edits: tuple[Edit, ...] = ()
-    is_text: bool = False
-    ambiguous: str = ""
-
-    @property
-    def is_missing(self) -> bool:
-        """Was the marker of this step missing?"""
-        return bool(self.edits) and not self.text and self.edits[0].code == "missing-marker"
-
-    def moved(self, by: int) -> RecoveryStep:
-        """The step with other offsets."""
-        edits = tuple([e._replace(start=e.start + by, end=e.end + by) for e in self.edits])
-        return self._replace(start=self.start + by, end=self.end + by, edits=edits)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,218 @@
+"""From a tree to segments.
+
+The value of a subtree is a list of `TreeStep`s: its tokens, each with the operations that follow from the rules which
+begin and end there. A `Builder` carries them out, as it does for the engine, so what a rule means is written down once,
+in `semantics.handlers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from lark import Token, Transformer, Tree
+
+from outspoken.grammar.automaton import Automaton, Config, Operation, Transition
+from outspoken.grammar.tables import Terminal
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
+from outspoken.notations.interface import notation_of
+from outspoken.results.replies import Segment
+from outspoken.semantics.builder import Builder
+from outspoken.semantics.state import Context, ReplyState
+from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, schema_of
+
+from .tokens import DROPPED, RepairedToken
+
+
+class TreeStep(NamedTuple):
+    """A token, and what follows from it: operations as the automaton has them, such as ("begin", "tool_call").
+
+    `token` is None for operations of a rule without tokens.
+    """
+
+    token: Token | None
+    operations: tuple[Operation, ...] = ()
+
+
+TreeSteps = list[TreeStep]
+
+
+class Source(NamedTuple):
+    """What a tree was made from: the raw text behind the end of its prompt, and what is given for the response.
+
+    It is `tree.meta.response` in each tree of `parse_tree`.
+    """
+
+    prompt: str
+    text: str
+    automaton: Automaton
+    context: Context
+
+    def slice(self, start: int, end: int) -> str:
+        """The text between two offsets; those of the prompt are negative."""
+        if start >= 0:
+            return self.text[start:end]
+        base = len(self.prompt)
+        return (self.prompt + self.text)[start + base : end + base]
+
+
+class StepTransformer(Transformer[Token, Any]):
+    """Turns a tree into the steps that a builder carries out."""
+
+    def __default__(self, data: str, children: list[TreeSteps], meta: Any) -> Any:
+        steps = joined(children)
+        if data in FIELDS:
+            return _with_last(steps, ("field", data))
+        if data not in NODES:
+            return steps
+        first = next((i for i, step in enumerate(steps) if step.token is not None), 0)
+        inner = children[0] if children else []
+        if steps and _begins_node(steps[first]):
+            steps = joined([_with_last(inner, ("reopen", data)), *children[1:]])
+        elif steps:
+            token, operations = steps[first]
+            steps[first] = TreeStep(token, (("begin", data), *operations))
+        return _with_last(steps, ("end", data))
+
+    def __default_token__(self, token: Token) -> Any:
+        return [TreeStep(token, (("token", token.type),) if token.type in TOKENS else ())]
+
+
+def joined(parts: Iterable[TreeSteps]) -> TreeSteps:
+    """The steps of several subtrees in order. Operations without a token join those of the token before them."""
+    found: TreeSteps = []
+    for step in [step for part in parts for step in part]:
+        if step.token is None and found:
+            found[-1] = TreeStep(found[-1].token, found[-1].operations + step.operations)
+        else:
+            found.append(step)
+    return found
+
+
+def _with_last(steps: TreeSteps, operation: Operation) -> TreeSteps:
+    """The steps with an operation behind the last one."""
+    return joined([steps, [TreeStep(None, (operation,))]])
+
+
+def _begins_node(step: TreeStep) -> bool:
+    return bool(step.operations) and step.operations[0][0] == "begin"
+
+
+@lru_cache(maxsize=256)
+def _terminals_of(automaton: Automaton) -> dict[str, Terminal]:
+    """The terminals of a grammar by the names in its file."""
+    return {terminal.short: terminal for terminal in automaton.tables.terminals.values()}
+
+
+def steps_of(tree: Tree[Token], automaton: Automaton, target: Config | None = None) -> list[Step]:
+    """The steps of a tree, as `apply_step` and recovery paths take them.
+
+    The tree may be one of any parser if its rules and tokens have the names of the grammar file. The transition of each
+    step leads to `target`, or to the automaton's start.
+    """
+    return _as_steps(StepTransformer().transform(tree), automaton, target)
+
+
+def _as_steps(steps: Iterable[TreeStep], automaton: Automaton, target: Config | None = None) -> list[Step]:
+    terminals, config, found = _terminals_of(automaton), target or automaton.start, list[Step]()
+    for token, operations in steps:
+        if token is None:
+            continue
+        start, end = token.start_pos or 0, token.end_pos or 0
+        repaired = token if isinstance(token, RepairedToken) else None
+        edits = repaired.edits if repaired is not None else ()
+        if token.type == DROPPED:
+            found.append(Step(None, start, end, edits=edits))
+            continue
+        transition = Transition(terminals[token.type], config, (), operations, 0)
+        value, text = (repaired.reading if repaired is not None else None) or (None, "")
+        is_text = token.type in FREE_TEXT
+        ambiguous = repaired.ambiguous if repaired is not None else ""
+        found.append(Step(transition, start, end, str(token), value, text, edits, is_text, ambiguous))
+    return found
+
+
+class SegmentTransformer(StepTransformer):
+    """Turns a tree of `parse_tree`, or a part of one, into the segments that `parse` gives.
+
+    The methods of a subclass are called as in any `lark.Transformer`: by the name of a rule with the values of its
+    children, by the name of a terminal with the token. Values are lists of `TreeStep`. A method that calls
+    `self.__default__` or `self.__default_token__` keeps the meaning of the rule or terminal; one that returns an empty
+    list drops it.
+    """
+
+    def transform(self, tree: Tree[Token]) -> list[Segment]:
+        """The segments of a tree. Raises ValueError for a tree that `parse_tree` has not made."""
+        source: Source | None = getattr(tree.meta, "response", None)
+        if source is None:
+            raise ValueError("the tree is not from `parse_tree`: its `meta` has no `response`")
+        steps: Any = super().transform(tree)
+        builder = Builder(ReplyState(source.context, None))
+        builder.source.slice = source.slice
+        _Run(builder, source).apply(_as_steps(_with_markup(steps or []), source.automaton))
+        return builder.output.segments
+
+
+def _with_markup(steps: TreeSteps) -> TreeSteps:
+    """The steps, with the operation "markup" for each marker that belongs to no node, or stands before text."""
+    found: TreeSteps = []
+    depth = 0
+    for i, step in enumerate(steps):
+        following = steps[i + 1].token if i + 1 < len(steps) else None
+        is_marker = step.token is not None and step.token.type not in FREE_TEXT | EMBEDDED_VALUES
+        is_before_text = following is not None and following.type == "TEXT"
+        if is_marker and not step.operations and (depth == 0 or is_before_text):
+            step = TreeStep(step.token, (("markup", ""),))
+        depth += sum([{"begin": 1, "reopen": 1, "end": -1}.get(name, 0) for name, _ in step.operations])
+        found.append(step)
+    return found
+
+
+class _Run:
+    """Carries out the steps of a whole response."""
+
+    def __init__(self, builder: Builder, source: Source) -> None:
+        self._builder, self._source = builder, source
+        self._trims = source.automaton.trims
+        self._after_marker = False
+
+    def apply(self, steps: list[Step]) -> None:
+        """Carry out the steps, and end the response."""
+        is_prompt = bool(self._source.prompt)
+        for i, step in enumerate(steps):
+            if is_prompt and step.end > 0:
+                is_prompt = False
+                self._builder.discard_prompt()
+            self._apply(step, is_last=i + 1 == len(steps))
+        if is_prompt:
+            self._builder.discard_prompt()
+        self._builder.output.flush()
+        self._builder.recorder.take_repairs()
+
+    def _apply(self, step: Step, *, is_last: bool) -> None:
+        transition = step.transition
+        free = FreeText("", step.start, step.end)
+        if transition is not None and step.is_text:
+            role = transition.terminal.short
+            leads = begin_text(self._builder, role, step.start, self._trims, after_marker=self._after_marker)
+            ends = role in self._trims and (not is_last or role == "ARG_VALUE")
+            free = step.trimmed(step.text, leads=leads, ends=ends)
+        elif transition is not None and transition.terminal.short in EMBEDDED_VALUES:
+            step = self._with_value(step, transition)
+        else:
+            self._after_marker = True
+        apply_step(self._builder, step, free)
+
+    def _with_value(self, step: Step, transition: Transition) -> Step:
+        """The step of an embedded value with its value, which is read unless it is known."""
+        if step.value_text:
+            return step
+        notation, depth = notation_of(transition.terminal), self._builder.context.settings.max_depth
+        text, at = self._source.text, step.start
+        if at < 0 or not text.startswith(step.text, at):
+            text, at = step.text + text[max(step.end, 0) :], 0  # what follows may end the value
+        found = notation.read_at(text, at, depth, True, schema_of(self._builder, transition, notation))
+        if found is None or found[1] != at + len(step.text):
+            raise ValueError(f"the token {step.text!r} is no {transition.terminal.short}")
+        return step._replace(value=found[0], value_text=found[2])
