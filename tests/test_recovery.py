@@ -276,7 +276,9 @@ def test_later_events_never_contradict_events_of_damaged_calls(name: str) -> Non
 
 def every_cost(region: Region) -> int | None:
     """The cost of the cheapest way by relaxing every edge until nothing gets cheaper (Bellman and Ford)."""
-    region.tokens = marker_lexer(region.automaton).tokens(region.text, 400) or []
+    tokens = marker_lexer(region.automaton).tokens(region.text, 400)
+    assert tokens is not None
+    region.tokens, region.near = tokens
     finder = EdgeFinder(region)
     start: tuple[Any, ...] = (0, region.outer, True, "", False)
     best: dict[tuple[Any, ...], int] = {start: 0}

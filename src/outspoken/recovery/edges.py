@@ -41,11 +41,11 @@ class EdgeFinder:
         for marker in config.markers if free is None else config.leading_markers:
             if self._has_json and marker.terminal.canonical.strip() in ("{", "["):
                 continue  # it is read with all that it holds
-            edge = self._marker(marker, pos, config) or (self._marker(marker, at, config) if at > pos else None)
-            if edge is not None and node.is_after_repair and not self._may_follow_repair(marker, edge, node):
-                edge = None
-            if edge is not None:
-                found.append(edge._replace(cost=edge.cost + cost))
+            read = self._marker(marker, pos, config) or (self._marker(marker, at, config) if at > pos else [])
+            if node.is_after_repair:
+                read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
+            found += [edge._replace(cost=edge.cost + cost) for edge in read]
+            if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
             elif self._may_edit and free is None and not stands and self._may_insert(marker, at, node):
                 found.append(self._inserted(marker, pos))
@@ -62,7 +62,7 @@ class EdgeFinder:
 
     # markers
 
-    def _marker(self, marker: Transition, pos: int, config: Config) -> Edge | None:
+    def _marker(self, marker: Transition, pos: int, config: Config) -> list[Edge]:
         """A marker that stands here, intact or nearly so."""
         forms, text, target = marker_forms(marker), self._text, marker.target
         match = forms.regex.match(text, pos)
@@ -70,24 +70,35 @@ class EdgeFinder:
             cost, edits = 0, ()
             if marker.inserted:
                 cost, edits = costs.MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
-            return Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))
-        if marker.inserted or not forms.written or not self._may_edit:
-            return None
+            return [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
+        if marker.inserted or not self._may_edit:
+            return []
         lead = int(begins_with_newline(marker.terminal) and text.startswith("\n", pos))
-        if text.startswith(forms.written, pos + lead):
-            alike = [t for t in config.markers if t.terminal.canonical == marker.terminal.canonical]
+        written = next((spelling for spelling in forms.written if text.startswith(spelling, pos + lead)), "")
+        if written:
+            alike = [t for t in config.markers if written in marker_forms(t).written]
             if self._stands(alike, pos):
-                return None  # by what follows, it is another marker that is written alike
-            end = pos + lead + len(forms.written)
-            return Edge(0, end, target, (RecoveryStep(marker, pos, end, forms.written),))
-        for damaged in forms.damaged:
-            if text.startswith(damaged, pos):
-                end = pos + len(damaged)
-                edits = (_edit(pos, end, marker.terminal.canonical, "damaged-marker"),)
-                return Edge(
-                    costs.DAMAGED_MARKER, end, target, (RecoveryStep(marker, pos, end, forms.written, edits=edits),)
-                )
-        return None
+                return []  # by what follows, it is another marker that is written alike
+            end = pos + lead + len(written)
+            return [Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),))]
+        near = self._region.near.get(pos + lead)
+        return self._near(marker, pos, near) if near is not None else []
+
+    def _near(self, marker: Transition, pos: int, near: dict[str, tuple[tuple[int, int], ...]]) -> list[Edge]:
+        """The near misses of a marker that stand here."""
+        forms, found = marker_forms(marker), list[Edge]()
+        for written in forms.spellings:
+            for end, cost in near.get(written, ()):
+                extra = forms.extra + (costs.INTACT_OTHER if self._starts_intact(pos, end) else 0)
+                edits = (_edit(pos, end, marker.terminal.canonical or written, "damaged-marker"),)
+                step = RecoveryStep(marker, pos, end, written, edits=edits)
+                found.append(Edge(cost + extra, end, marker.target, (step,)))
+        return found
+
+    def _starts_intact(self, pos: int, end: int) -> bool:
+        """Is what stands here another marker, which is intact?"""
+        token = self._starts.get(pos)
+        return token is not None and not token.is_near and token.end <= end
 
     def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
         """May a marker stand right behind a repair? A name may not, unless it is an argument's and well followed."""

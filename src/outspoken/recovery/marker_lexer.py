@@ -14,26 +14,33 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
+from outspoken.patterns.near_miss import mistakes_allowed
+from outspoken.patterns.spellings import spellings
+
+from .near_markers import NearMarkers, find_near
 
 #: A marker of at most this length is punctuation, which is too common to be evidence.
 PUNCTUATION_LENGTH = 2
-#: A marker with one character missing is recognised if it is longer than this.
-_LONG_ENOUGH = 5
 
 
 class Token(NamedTuple):
-    """A place where a marker of the format stands, or one with a character missing."""
+    """A place where a marker of the format stands, or a near miss of one."""
 
     start: int
     end: int
+    is_near: bool = False
 
 
 class MarkerForms(NamedTuple):
-    """How a terminal is recognised: by its expression, as it is written, or with a character missing."""
+    """How a terminal is recognised: by its expression, as it is written, or by a near miss of one of its spellings.
+
+    `spellings` are those that are long enough for a mistake, `extra` is what a near miss costs more.
+    """
 
     regex: re.Pattern[str]
-    written: str
-    damaged: tuple[str, ...]
+    written: tuple[str, ...]
+    spellings: tuple[str, ...]
+    extra: int
 
 
 def marker_forms(transition: Transition) -> MarkerForms:
@@ -45,11 +52,17 @@ def marker_forms(transition: Transition) -> MarkerForms:
 
 @lru_cache(maxsize=4096)
 def _forms_of(terminal: Terminal) -> MarkerForms:
-    written = terminal.canonical.strip()
-    damaged = (written[1:], written[:-1]) if len(written) > 1 else ()
-    if begins_with_newline(terminal):
-        damaged = (*damaged, *[f"\n{variant}" for variant in damaged])
-    return MarkerForms(re.compile(terminal.regex), written, damaged)
+    written = _spellings_of(terminal)
+    near = tuple([text for text in written if mistakes_allowed(text)])
+    return MarkerForms(re.compile(terminal.regex), written, near, 0 if terminal.canonical else 1)
+
+
+def _spellings_of(terminal: Terminal) -> tuple[str, ...]:
+    """The spellings of a marker."""
+    found = [terminal.canonical] if terminal.canonical else []
+    if terminal.short.startswith("_"):
+        found += spellings(terminal.regex)
+    return tuple(dict.fromkeys([text.strip() for text in found if text.strip()]))
 
 
 class MarkerLexer(NamedTuple):
@@ -57,23 +70,31 @@ class MarkerLexer(NamedTuple):
 
     `marker` finds the next one. `call_key` finds a JSON key that only calls have, in any quotes. `keys` are the JSON
     keys that the grammar knows, each with whether the arguments of a call are its value. `has_json` says that the
-    grammar has embedded JSON values; their punctuation is not inserted piece by piece.
+    grammar has embedded JSON values; their punctuation is not inserted piece by piece. `spellings` are those of which
+    near misses are found.
     """
 
     marker: re.Pattern[str]
     has_json: bool
     call_key: re.Pattern[str]
     keys: dict[str, bool]
+    spellings: tuple[str, ...]
 
-    def tokens(self, text: str, limit: int) -> list[Token] | None:
-        """The tokens of a text; None if there are more than `limit`."""
+    def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
+        """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
         found: list[Token] = []
         for match in self.marker.finditer(text):
             if match.end() > match.start():
                 if len(found) == limit:
                     return None
                 found.append(Token(match.start(), match.end()))
-        return found
+        near = find_near(text, self.spellings)
+        within = {at for token in found for at in range(token.start, token.end)}
+        for start, ends in near.items():
+            if start not in within:
+                end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
+                found.append(Token(start, end, True))
+        return sorted(found), near
 
 
 @lru_cache(maxsize=256)
@@ -83,6 +104,7 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
     terminals = automaton.tables.terminals.values()
     has_json = any(t.short in JSON_FIRST for t in terminals)
     sources: dict[str, int] = {}
+    near: dict[str, None] = {}
     for terminal in terminals:
         written = terminal.canonical.strip()
         if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
@@ -96,15 +118,13 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
             sources[terminal.regex] = 1000 + len(terminal.regex)
         if len(written) > PUNCTUATION_LENGTH:
             sources.setdefault(lead + re.escape(written), 500 + len(written))
-        if len(written) > _LONG_ENOUGH:
-            sources.setdefault(re.escape(written[1:]), len(written))
-            sources.setdefault(lead + re.escape(written[:-1]), len(written))
+        near.update(dict.fromkeys([text for text in _spellings_of(terminal) if mistakes_allowed(text)]))
     keys = _json_keys(automaton)
     ordered = sorted(sources, key=lambda source: -sources[source])
     marker = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
     key = "|".join(map(re.escape, keys)) or "(?!)"
     call_key = re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
-    return MarkerLexer(re.compile(marker), has_json, call_key, keys)
+    return MarkerLexer(re.compile(marker), has_json, call_key, keys, tuple(near))
 
 
 def _json_keys(automaton: Automaton) -> dict[str, bool]:

@@ -14,6 +14,7 @@ from outspoken.semantics.steps import BLANK as BLANK
 from outspoken.semantics.steps import Step as RecoveryStep
 
 from .marker_lexer import Token
+from .near_markers import NearMarkers
 
 #: Characters that are not dropped: they may be a part of what was meant.
 SIGNIFICANT = frozenset("{}[]()=<>\"'")
@@ -52,6 +53,7 @@ class Region:
     #: of paths that cost the same, take the one that was found first (1) or last (-1)
     ties: int = 1
     tokens: list[Token] = field(default_factory=list[Token])
+    near: NearMarkers = field(default_factory=NearMarkers)
 
 
 class Edge(NamedTuple):

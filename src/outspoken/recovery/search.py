@@ -57,10 +57,10 @@ def _marked_foreign(steps: tuple[RecoveryStep, ...], region: Region) -> tuple[Re
 
 def _cheapest(region: Region) -> RecoveryPath | None:
     """Dijkstra's algorithm. A state is a place, a configuration, and whether free text may still begin there."""
-    tokens = marker_lexer(region.automaton).tokens(region.text, _MAX_TOKENS)
-    if tokens is None:
+    found = marker_lexer(region.automaton).tokens(region.text, _MAX_TOKENS)
+    if found is None:
         return None
-    region.tokens = tokens
+    region.tokens, region.near = found
     finder, text = EdgeFinder(region), region.text
     tie = count(0, region.ties)
     queue: list[tuple[int, int, int, Config, bool, Node]] = []

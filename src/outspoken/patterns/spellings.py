@@ -1,0 +1,58 @@
+"""The spellings of a pattern: the texts that it stands for, if those are few."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .syntax import Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
+
+#: A pattern of more spellings is not spelled out; of a class of characters only the first few are.
+_MAX_SPELLINGS, _MAX_CHARS = 12, 2
+
+
+@lru_cache(maxsize=4096)
+def spellings(pattern: str) -> tuple[str, ...]:
+    """The texts that a pattern matches, with the least white space; none if they are not known or too many.
+
+    Look-arounds are left out, and an optional part is there or not.
+    """
+    found = _extended(parse(pattern), ("",))
+    return tuple(dict.fromkeys([text for text in found or () if text]))
+
+
+def _extended(items: Sequence, starts: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The texts with each spelling of a sequence behind them."""
+    for item in items:
+        ends = _spellings_of(item)
+        if ends is None:
+            return None
+        starts = tuple(dict.fromkeys([start + end for start in starts for end in ends]))
+        if len(starts) > _MAX_SPELLINGS:
+            return None
+    return starts
+
+
+def _spellings_of(item: Node) -> tuple[str, ...] | None:
+    if isinstance(item, (Look, Position)):
+        return ("",)
+    if isinstance(item, Group):
+        return _extended(item.body, ("",))
+    if isinstance(item, Alternatives):
+        branches = [_extended(branch, ("",)) for branch in item.branches]
+        return None if None in branches else tuple([text for branch in branches for text in branch or ()])
+    if isinstance(item, Chars):
+        if item.is_space:
+            return (" ",)
+        return item.literals[:_MAX_CHARS] if item.only_literals else None
+    if isinstance(item, Repeat):
+        return _repeated(item)
+    return None
+
+
+def _repeated(item: Repeat) -> tuple[str, ...] | None:
+    if all(isinstance(part, Chars) and part.is_space for part in item.body):
+        return (" " * item.low,)
+    once = _extended(item.body, ("",))
+    if item.low == 0:
+        return ("", *(once or ())) if item.high == 1 else ("",)
+    return once if item.low == item.high == 1 else None

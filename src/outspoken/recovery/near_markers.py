@@ -1,0 +1,101 @@
+"""Near misses of a format's markers in a damaged text: where each may stand, and what it costs to read it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from outspoken.patterns.near_miss import LONG_MARKER, fragments, mistakes_allowed, near_misses
+
+from . import costs
+
+#: A text in which more places than this look like a part of a marker is searched no further.
+_MAX_PLACES = 4000
+
+#: By offset and spelling: where a near miss may end, with its cost.
+NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
+
+
+def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
+    """The near misses of spellings in a text. Where one stands intact, it has none."""
+    found: NearMarkers = {}
+    places = 0
+    for written in spellings:
+        size, most = len(written), mistakes_allowed(written)
+        starts = _starts(text, written, most)
+        places += len(starts)
+        if places > _MAX_PLACES:
+            break
+        firsts = {c for char in written[: most + 1] for c in (char, char.swapcase())}
+        for start in starts:
+            if text[start] not in firsts or text.startswith(written, start):
+                continue
+            ends = _near_ends(text[start : start + size + most + 1], written)
+            if ends:
+                found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
+    return _without_tails(found, text)
+
+
+def _without_tails(found: NearMarkers, text: str) -> NearMarkers:
+    """The near misses without those that are the rest of a marker that begins up to two characters before."""
+    kept: NearMarkers = {}
+    for start, by_spelling in found.items():
+        for written, ends in by_spelling.items():
+            if any(text.startswith(written, start - n) for n in (1, 2) if start >= n):
+                continue
+            known = {end: cost for n in (1, 2) for end, cost in found.get(start - n, {}).get(written, ())}
+            left = tuple([(end, cost) for end, cost in ends if known.get(end, 99) > cost])
+            if left:
+                kept.setdefault(start, {})[written] = left
+    return kept
+
+
+def _starts(text: str, written: str, most: int) -> set[int]:
+    """Where a near miss may begin: round the places of its parts, of which it holds at least one intact."""
+    starts: set[int] = set()
+    for offset, part in _parts(written):
+        at = text.find(part)
+        while at >= 0:
+            starts.update(range(max(at - offset - most, 0), min(at - offset + most + 1, len(text))))
+            if len(starts) > _MAX_PLACES:
+                return starts
+            at = text.find(part, at + 1)
+    return starts
+
+
+@lru_cache(maxsize=4096)
+def _parts(written: str) -> tuple[tuple[int, str], ...]:
+    """The parts of a spelling, with their offsets."""
+    size = len(written)
+    if size < LONG_MARKER:
+        left, right, swapped = fragments(written)
+        return (0, left), (size // 2, right), (max(size // 2 - 3, 0), swapped)
+    third = size // 3
+    return (0, written[:third]), (third, written[third : 2 * third]), (2 * third, written[2 * third :])
+
+
+@lru_cache(maxsize=32768)
+def _near_ends(text: str, written: str) -> tuple[tuple[int, int], ...]:
+    """The lengths of the near misses at the beginning of a text, with their costs; the cheapest first."""
+    most = mistakes_allowed(written)
+    found: dict[int, int] = {}
+    for end, mistakes in near_misses(text, 0, written):
+        found[end] = min(found.get(end, 99), _cost(text[:end], written, mistakes))
+    broken = text.find("\n", 1)
+    if broken > 0 and "\n" not in written:  # a line break within it is a mistake, too
+        joined = text[:broken] + text[broken + 1 :]
+        ends = [(len(written), 0)] if joined.startswith(written) else near_misses(joined, 0, written)
+        for end, mistakes in ends:
+            if end > broken and mistakes < most:
+                found.setdefault(end + 1, costs.DAMAGED_MARKER * (mistakes + 1))
+    least = min(found.values(), default=0)
+    return tuple(sorted([(end, cost) for end, cost in found.items() if cost <= least + 1], key=lambda item: item[1]))
+
+
+def _cost(text: str, written: str, mistakes: int) -> int:
+    """What a near miss costs. A character that is replaced by another one is less likely than other mistakes."""
+    cost = costs.DAMAGED_MARKER * mistakes
+    if text.casefold() == written.casefold():
+        return costs.DAMAGED_MARKER
+    is_replaced = len(text) == len(written) and sorted(text) != sorted(written)
+    return cost + (mistakes == 1 and is_replaced)
