@@ -37,14 +37,16 @@ def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
 
 
 def _without_tails(found: NearMarkers, text: str) -> NearMarkers:
-    """The near misses without those that are the rest of a marker that begins up to two characters before."""
+    """The near misses without those that hold an intact marker, or are the rest of a marker that begins before."""
     kept: NearMarkers = {}
     for start, by_spelling in found.items():
         for written, ends in by_spelling.items():
             if any(text.startswith(written, start - n) for n in (1, 2) if start >= n):
                 continue
             known = {end: cost for n in (1, 2) for end, cost in found.get(start - n, {}).get(written, ())}
-            left = tuple([(end, cost) for end, cost in ends if known.get(end, 99) > cost])
+            left = tuple(
+                [(end, cost) for end, cost in ends if known.get(end, 99) > cost and text.find(written, start, end) < 0]
+            )
             if left:
                 kept.setdefault(start, {})[written] = left
     return kept
