@@ -5,7 +5,7 @@ from __future__ import annotations
 #: A marker is missing, lacks a character, or has no place where it stands.
 MISSING_MARKER, DAMAGED_MARKER, STRAY_MARKER = 3, 2, 3
 #: A near miss of a marker is another marker, which is intact.
-INTACT_OTHER = 1
+INTACT_OTHER = 6
 #: A marker is part of a JSON string, or of a value without quotes.
 MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
 #: A marker is plain text: an opening marker, or another one.

@@ -31,7 +31,7 @@ class EdgeFinder:
     def edges(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[Edge]:
         """What can be read at a place in a configuration; free text only if it `may_be_text`."""
         free = config.free if may_be_text else None
-        found = self._free_text(pos, config, free) if free is not None else []
+        found = self._free_text(pos, config, free, node) if free is not None else []
         at = pos
         if self._region.automaton.tables.ignore:
             while at < self._end and self._text[at] in BLANK:
@@ -197,24 +197,27 @@ class EdgeFinder:
 
     # free text
 
-    def _free_text(self, pos: int, config: Config, free: Transition) -> list[Edge]:
-        """Free text up to a marker. Each marker that it runs over costs something."""
+    def _free_text(self, pos: int, config: Config, free: Transition, node: Node) -> list[Edge]:
+        """Free text up to a marker. Each marker that it runs over costs something.
+
+        Plain text behind a marker that was inserted runs over none: what follows belongs to what that would end.
+        """
         region, target = self._region, free.target
         is_outside = target is region.automaton.top_level or config is region.outer
         if pos == 0 and region.announced and is_outside:
             return [_text(free, 0, 0, 0)]
-        found: list[Edge] = []
-        cost, is_plain = 0, free.terminal.short == "TEXT"
+        is_plain = free.terminal.short == "TEXT"
+        found: list[Edge] = [_text(free, pos, pos, 0)] if is_plain and pos not in self._starts else []
+        runs_over = not (is_plain and node.is_after_repair and not node.is_after_drop)
+        cost = 0
         for token in self._tokens:
             if token.start < pos:
                 continue
             found.append(_text(free, pos, token.start, cost))
             cost += self._cost_as_text(token) if is_plain else costs.MARKER_IN_VALUE
-            if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0):
+            if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0) or not runs_over:
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
         found.append(_text(free, pos, self._end, cost))
-        if is_plain and pos not in self._starts:
-            found.append(_text(free, pos, pos, 0))
         return found
 
     def _cost_as_text(self, token: Token) -> int:

@@ -17,7 +17,7 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
 from outspoken.patterns.near_miss import mistakes_allowed
 from outspoken.patterns.spellings import spellings
 
-from .near_markers import NearMarkers, find_near
+from .near_markers import NearMarkers, find_near, without_parts
 
 #: A marker of at most this length is punctuation, which is too common to be evidence.
 PUNCTUATION_LENGTH = 2
@@ -88,10 +88,10 @@ class MarkerLexer(NamedTuple):
                 if len(found) == limit:
                     return None
                 found.append(Token(match.start(), match.end()))
-        near = find_near(text, self.spellings)
-        within = {at for token in found for at in range(token.start, token.end)}
+        near = without_parts(find_near(text, self.spellings), found)
+        begun = {token.start for token in found}
         for start, ends in near.items():
-            if start not in within:
+            if start not in begun:
                 end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
                 found.append(Token(start, end, True))
         return sorted(found), near

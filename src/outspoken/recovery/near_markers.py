@@ -101,3 +101,15 @@ def _cost(text: str, written: str, mistakes: int) -> int:
         return costs.DAMAGED_MARKER
     is_replaced = len(text) == len(written) and sorted(text) != sorted(written)
     return cost + (mistakes == 1 and is_replaced)
+
+
+def without_parts(near: NearMarkers, intact: Iterable[tuple[int, int, bool]]) -> NearMarkers:
+    """The near misses that neither begin nor end in the middle of an intact marker."""
+    middle = {at for start, end, _ in intact for at in range(start + 1, end)}
+    kept: NearMarkers = {}
+    for start in near.keys() - middle:
+        for written, ends in near[start].items():
+            left = tuple([(end, cost) for end, cost in ends if end not in middle])
+            if left:
+                kept.setdefault(start, {})[written] = left
+    return kept
