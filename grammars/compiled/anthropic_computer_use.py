@@ -29,7 +29,7 @@ SOURCES = {
     "anthropic_computer_use.lark": 2571185679,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -89,10 +89,10 @@ match_1 = lazy(
     r'\s{0,9}:\s{0,9}"tool_use"|id"\s{0,9}:\s{0,9}"toolu_|name"\s{0,9}:\s{0,9}"[\w\-]{1,64}"\s{0,9},\s{0,99}"'
     r'input"))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99'
-    r'}"[^"]))|(?:"input"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<!['
-    r"^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))("
-    r')|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"nam'
-    r'e"\s{0,99}:(?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
+    r'}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|to'
+    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^"
+    r'`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"name"\s{0,99}:(?=\s{0,99}"'
+    r'[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -107,7 +107,8 @@ match_4 = lazy(
 match_5 = lazy(
     globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
-    r'99}"[^"]))|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
@@ -116,12 +117,13 @@ match_6 = lazy(
     r'|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
     r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"['
     r'^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|'
-    r'call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r'call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"input"\s{0,99}:'
+    r")[ \t\x0c\r\n]*())|))|))|))|))",
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"input"\s{0,99}:)[ \t\x'
-    r'0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"'
+    r'\s{0,99}:)|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
 match_9 = lazy(
@@ -129,7 +131,7 @@ match_9 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:'
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
-    r'99}"[^"]))|(?:"input"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r'99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_leading = None
@@ -173,6 +175,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         key0 = m[1]
                         pos = m.end()
                         s = 2
@@ -180,6 +183,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[3]
                         last = said[1:-1]
                         id0 = last
@@ -189,6 +193,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 4
                         continue
@@ -207,6 +212,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         key0 = m[1]
                         pos = m.end()
                         s = 2
@@ -214,6 +220,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[3]
                         last = said[1:-1]
                         id0 = last
@@ -223,6 +230,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 4
                         continue
@@ -407,6 +415,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 e = m.end(3)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -419,7 +429,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', '"input": ', _O…
+                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', _KNOWN_KEY, '"i…
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -473,7 +483,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                        # state 4: after _KNOWN_KEY in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -502,7 +512,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in tool_call; expected: '"id": ', '"input": ', _OTHER_KEY
+                                    # after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"input": ',…
                                     if pos == n:
                                         return None
                                     m = match_7(text, pos)
@@ -590,6 +600,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             key0 = m[1]
                             pos = m.end()
                             s = 2
@@ -597,6 +608,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 4
                             continue
@@ -651,6 +663,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 e = m.end(3)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -673,7 +687,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                            # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -748,6 +762,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]

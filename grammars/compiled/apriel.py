@@ -21,7 +21,7 @@ SOURCES = {
     "apriel.lark": 207350838,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -40,12 +40,10 @@ find_1 = lazy(
     r"(?=[\n<H\[`])(?=[<\[`]|\s(?:(?=\s{0,11}(?:[\[]))\s{0,11}\[EN|\s{12})|(?<![a-z])(?:[H](?<![^\n](?s:.))er"
     r"e))(?:(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
     r"ool)[^`\n]{0,80}\n))()|(?:(?<![^\n])Here are my reasoning steps:\n?)()|(?:<tool_calls>(?=\s{0,99}\[))(?"
-    r":[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*("
-    r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0'
-    r',99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)'
-    r")|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|\n?\[END FINAL RESPONSE\]"
-    r"\n?()|(?:<\|end\|>\s{0,9})(?:[ \t\x0c\r\n]*(?:(?:<\|end\|>\s{0,9})|<\/s>[ \t\x0c\r\n]*())|())|<\/s>[ \t"
-    r"\x0c\r\n]*())",
+    r":[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)[ \t\x0c\r\n]*())|"
+    r"))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|\n?\[END FINAL RESPONSE\]\n?()|"
+    r"(?:<\|end\|>\s{0,9})(?:[ \t\x0c\r\n]*(?:(?:<\|end\|>\s{0,9})|<\/s>[ \t\x0c\r\n]*())|())|<\/s>[ \t\x0c\r"
+    r"\n]*())",
     "search",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:\s{0,9}\[BEGIN FINAL RESPONSE\]\s{0,9})")
@@ -53,12 +51,10 @@ match_3 = lazy(
     globals(), "match_3",
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
     r"`\n]{0,80}\n))()|(?:(?<![^\n])Here are my reasoning steps:\n?)()|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t"
-    r"\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:"
-    r'(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:'
-    r'))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|'
-    r"))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|\n?\[END FINAL RESPONSE\]\n?()|"
-    r"(?:<\|end\|>\s{0,9})(?:[ \t\x0c\r\n]*(?:(?:<\|end\|>\s{0,9})|<\/s>[ \t\x0c\r\n]*())|())|<\/s>[ \t\x0c\r"
-    r"\n]*()",
+    r"\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)[ \t\x0c\r\n]*())|))|)|"
+    r"````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|\n?\[END FINAL RESPONSE\]\n?()|(?:<"
+    r"\|end\|>\s{0,9})(?:[ \t\x0c\r\n]*(?:(?:<\|end\|>\s{0,9})|<\/s>[ \t\x0c\r\n]*())|())|<\/s>[ \t\x0c\r\n]*"
+    r"()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}\[)))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -68,8 +64,11 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_8 = lazy(globals(), "match_8", r"(?:\[BEGIN\ FINAL\ RESPONSE\])()")
 match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:(?:<\|end\|>\s{0,9})|<\/s>)")
@@ -83,7 +82,8 @@ match_10 = lazy(
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -128,12 +128,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 7:
+                            if g == 6:
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[6]
-                                last = said[1:-1]
-                                name0 = last
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -164,12 +162,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 7:
+                            if g == 6:
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[6]
-                                last = said[1:-1]
-                                name0 = last
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -197,22 +193,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 7:
+                    if g == 6:
                         start0 = m.start(5)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[6]
-                        last = said[1:-1]
-                        name0 = last
+                        unknown0 = 0
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
+                    if g == 8:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 11:
+                    if g == 10:
                         pos = m.end()
                         s = 5
                         continue
@@ -268,16 +262,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 7:
+                        if g == 6:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[6]
-                            last = said[1:-1]
-                            name0 = last
+                            unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 8:
+                        if g == 7:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -303,38 +295,41 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 9:
+                        if g == 8:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 10:
+                        if g == 9:
                             out.after_text = False
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 12:
+                        if g == 11:
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 11:
+                        if g == 10:
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 13:
+                        if g == 12:
                             pos = m.end()
                             s = 5
                             continue
                         return None
                     else:
-                        # state 2: after JSON_STRING in tool_call; expected: ', ', '}'
+                        # state 2: after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ',…
                         if pos == n:
                             return None
                         m = match_7(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
+                                said = m[1]
+                                last = said[1:-1]
+                                name0 = last
                                 pos = m.end()
                                 # after '"arguments": ' in tool_call; expected: JSON_VALUE
                                 if pos == n:
@@ -434,25 +429,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 7:
+                        if g == 6:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[6]
-                            last = said[1:-1]
-                            name0 = last
+                            unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 10:
+                        if g == 9:
                             out.after_text = False
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 12:
+                        if g == 11:
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 11:
+                        if g == 10:
                             pos = m.end()
                             s = 5
                             continue
@@ -511,6 +504,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -518,11 +513,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
                                 m = match_11(text, pos)
@@ -576,6 +572,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -597,6 +595,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 4:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -604,6 +604,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -611,6 +612,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 5:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -625,7 +628,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 11:
-                        # state 10: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 10: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -686,6 +689,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -693,6 +698,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -700,6 +706,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 10
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

@@ -21,7 +21,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/cohere.lark": 1838690302,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -64,7 +64,8 @@ match_7 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
     r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}"))'
     r')|(?:(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,'
-    r'99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,99}:)|(?'
+    r':"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -75,12 +76,13 @@ match_8 = lazy(
     r'?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
     r'(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|ar'
     r'guments)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?'
-    r':"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r':"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s'
-    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_10 = lazy(
     globals(), "match_10",
@@ -161,6 +163,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 13:
                         start0 = m.start(12)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
@@ -282,6 +285,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(12)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
@@ -329,6 +333,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(12)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
@@ -391,6 +396,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_think(out, start0, m.start())
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             start1 = m.start(3)
                             name1 = None
                             id0 = m[3]
@@ -642,6 +648,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -663,6 +671,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -672,6 +682,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -679,6 +691,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 start1 = m.start(4)
                                 name1 = None
                                 id0 = m[4]
@@ -751,6 +764,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -760,6 +775,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             if g == 7:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -767,6 +784,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[6]
                                 last = said[1:-1]
                                 name0 = last
@@ -838,6 +856,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -847,6 +867,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -854,6 +876,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 start1 = m.start(4)
                                 name1 = None
                                 id0 = m[4]
@@ -872,6 +895,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -950,6 +975,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -959,6 +986,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 2
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -966,6 +995,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 start1 = m.start(4)
                                 name1 = None
                                 id0 = m[4]

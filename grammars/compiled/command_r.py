@@ -20,7 +20,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/cohere.lark": 1838690302,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -37,20 +37,17 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[\n<A`])(?=[<`]|[A]cti|\s(?:(?=\s{0,11}(?:[A]))\s{0,11}Act|\s{12}))(?:(?:(?i:```(?<![^\n ]```)(?:jso"
     r"n|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:\n?Action:"
-    r"\s{0,9}```(?:json)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:((?:\{))(?:[ \t\x0c\r\n]"
-    r'*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t'
-    r"\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|`(?<!``)[^"
-    r"`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)())",
+    r"\s{0,9}```(?:json)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:((?:\{))[ \t\x0c\r\n]*()"
+    r")|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>()|`(?<!``)[^`\n]{1,1000}`(?!`)"
+    r"()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)())",
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
     r"`\n]{0,80}\n))()|(?:\n?Action:\s{0,9}```(?:json)?(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r"
-    r'\n]*(?:((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?['
-    r"\d,:\[\] ]{1,200}>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN"
-    r"\|>)()",
+    r"\n]*(?:((?:\{))[ \t\x0c\r\n]*())|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|<\/co:[ ]?[\d,:\[\] ]{1,200}>"
+    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<co(?::[ ]?[\d,]{1,40})?>()|(?:<\|END_OF_TURN_TOKEN\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -59,8 +56,11 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:\})|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_name|name)"\s{0,99}:(?=\s{0,99}"[^"])))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
+    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}"))'
+    r')|(?:(?:"(?:parameters|arguments)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:tool_call_id|id)"\s{0,'
+    r'99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,99}:)|(?'
+    r':"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:<\|END_OF_TURN_TOKEN\|>))")
 match_7 = lazy(
@@ -72,7 +72,7 @@ match_7 = lazy(
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:parameters|arguments)"\s'
-    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -129,27 +129,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start(3)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
+                        unknown0 = 0
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 8:
+                    if g == 7:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 9:
+                    if g == 8:
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
+                    if g == 9:
                         pos = m.end()
                         s = 4
                         continue
@@ -191,16 +189,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start(3)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
+                        unknown0 = 0
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 6:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -226,36 +222,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
+                    if g == 6:
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 8:
+                    if g == 7:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 9:
+                    if g == 8:
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
+                    if g == 9:
                         pos = m.end()
                         s = 4
                         continue
                     return None
             else:
                 if s < 3:
-                    # state 2: after JSON_STRING in tool_call; expected: '\n    }', ',\n        '
+                    # state 2: after '{\n        ' in tool_call; expected: '"tool_name": ', '"tool_call…
                     if pos == n:
                         return None
                     m = match_5(text, pos)
                     if m is not None:
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
+                            said = m[1]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             # after '"parameters": ' in tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -325,26 +324,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 5:
+                        if g == 4:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[4]
-                            last = said[1:-1]
-                            name0 = last
+                            unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 7:
+                        if g == 6:
+                            out.after_text = False
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 8:
                             out.after_text = False
                             pos = m.end()
                             s = 3
                             continue
                         if g == 9:
-                            out.after_text = False
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 10:
                             pos = m.end()
                             s = 4
                             continue
@@ -397,6 +394,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -406,6 +405,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 5:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -413,6 +414,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -483,6 +485,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -492,6 +496,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 5:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -499,6 +505,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -572,6 +579,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -581,6 +590,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 3
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -588,6 +599,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[4]
                                 last = said[1:-1]
                                 name0 = last

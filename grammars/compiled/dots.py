@@ -26,7 +26,7 @@ SOURCES = {
     "dots.lark": 3859385702,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -49,20 +49,19 @@ match_2 = lazy(
     globals(), "match_2",
     r'<dots_function_call>(?=\s{0,9}\{)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_'
     r'call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?'
-    r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)'
-    r")|))|)|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|ob"
-    r"servation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_senten"
-    r"ce>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!["
-    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
-    "`(?!`)()|(?:<dots_function_call>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?"
-    "))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?"
-    "\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n"
-    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|)|((?:</in"
-    "voke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:"
-    "([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*())|))|))"
-    r"|)|</dots_function_call>())|))|))|))|))|())|(?:(?i:<think(?:ing)?>))()|(?:<invoke\s{1,99}name\s{0,9}=\s"
-    "{0,9}[\"']?)()",
+    r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:<\|(?:im_end|en'
+    r"d_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜end"
+    r"▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|"
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<dots_function_c"
+    "all>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:(["
+    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\]"
+    ",;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]"
+    "*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{"
+    "1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</dots_function_call>())|"
+    "))|))|))|))|())|(?:(?i:<think(?:ing)?>))()|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<dots_function_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -109,8 +108,8 @@ may_lack_closer_1 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_8 = lazy(globals(), "match_8", "[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))")
 match_9 = lazy(
@@ -186,6 +185,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 12:
                                 start0 = m.start(9)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[10]
                                 key0 = m[11]
                                 pos = m.end()
@@ -221,6 +221,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start(1)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[2]
                         last = said[1:-1]
                         name0 = last
@@ -234,6 +235,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start(9)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[10]
                         key0 = m[11]
                         pos = m.end()
@@ -242,7 +244,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 17:
                         start0 = m.start(9)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[10]
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -250,7 +255,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
                         start0 = m.start(14)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[15]
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -262,7 +270,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 18:
                         start0 = m.start(9)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[10]
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -287,6 +298,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[2]
                             last = said[1:-1]
                             name0 = last
@@ -391,6 +403,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 12:
                             start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[10]
                             key0 = m[11]
                             pos = m.end()
@@ -399,7 +412,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 17:
                             start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[10]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -407,7 +423,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
                             start0 = m.start(14)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[15]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -419,7 +438,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 18:
                             start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[10]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -495,6 +517,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -502,6 +526,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
@@ -521,6 +546,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -532,7 +559,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
             else:
                 if s < 4:
-                    # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                    # state 3: after JSON_STRING in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
                     m = match_7(text, pos)
@@ -604,7 +631,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 4:
                                 start0 = m.start(1)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[2]
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -658,6 +688,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start(9)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[10]
                         key0 = m[11]
                         pos = m.end()
@@ -759,6 +790,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -766,6 +799,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
@@ -785,6 +819,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -853,6 +889,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -860,6 +898,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
@@ -879,6 +918,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -897,6 +938,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -968,6 +1011,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -975,6 +1020,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
@@ -994,6 +1040,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -1001,7 +1049,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[5]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -1009,6 +1060,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[10]
                             key0 = m[11]
                             pos = m.end()
@@ -1028,6 +1080,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -1035,7 +1089,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[5]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -1058,6 +1115,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

@@ -22,7 +22,7 @@ SOURCES = {
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -60,12 +60,14 @@ match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
+    r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -157,6 +159,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 6:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[5]
                                 last = said[1:-1]
                                 name0 = last
@@ -197,6 +200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -288,8 +292,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
-                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
+                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -301,6 +306,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -310,9 +316,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -335,7 +344,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                     if pos == n:
                         return None
                     m = match_7(text, pos)
@@ -439,6 +448,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -546,6 +556,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[5]
                             last = said[1:-1]
                             name0 = last
@@ -593,6 +604,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

@@ -6,6 +6,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_call,
     end_code,
     end_think,
@@ -21,7 +22,7 @@ SOURCES = {
     "function_calls_json.lark": 974992492,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -50,70 +51,74 @@ match_3 = lazy(
     r"[ \t\x0c\r\n]*(?:(?:(?i:<function_calls\s{0,99}>))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t"
     r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters'
     r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?'
-    r':"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|))|))',
+    r"\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))",
+)
+match_4 = lazy(
+    globals(), "match_4",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```()")
-match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:\[|\{)")
-match_6 = lazy(
-    globals(), "match_6",
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}```()")
+match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:\[|\{)")
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:))",
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_7 = lazy(
-    globals(), "match_7",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
-match_9 = lazy(
-    globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>)"
-    r")(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|))",
-)
+match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})(?:['
-    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{'
-    r'0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^'
-    r'"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))',
+    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>)"
+    r")(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|))",
 )
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
-    r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
-    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:)[ \t\x0c\r\n]*())|))|))|))|))",
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})(?:['
+    r" \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
 match_12 = lazy(
     globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
+    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+)
+match_13 = lazy(
+    globals(), "match_13",
     r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>))()|(\{)(?:[ \t\x0c\r"
     r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)'
     r'"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r'
     r"\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))",
-)
-match_13 = lazy(
-    globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_14 = lazy(
     globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?'
     r':(?:(?i:<\/function_calls\s{0,99}>))())|))|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:'
-    r'"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})(?:[ \t\x0c\r\n]'
-    r"*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/fun"
-    r"ction_calls\s{0,99}>))())|))|))",
+    r'"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0'
+    r",99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:("
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:)'
+    r')|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)'
+    r"[ \t\x0c\r\n]*()|(\})[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99"
+    r"}>))())|))|))",
+)
+match_15 = lazy(
+    globals(), "match_15",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
+    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"['
+    r'^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\])',
 )
 match_leading = None
 
@@ -166,6 +171,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             id0 = last
@@ -175,18 +181,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
                         if g == 9:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 6
                             continue
                         if g == 8:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             name0 = last
@@ -196,6 +205,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 12:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[11]
                             last = said[1:-1]
                             name0 = last
@@ -237,6 +247,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             id0 = last
@@ -246,18 +257,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
                         if g == 9:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 6
                             continue
                         if g == 8:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             name0 = last
@@ -267,6 +281,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 12:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[11]
                             last = said[1:-1]
                             name0 = last
@@ -320,48 +335,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 3:
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 said = m[2]
                                 last = said[1:-1]
                                 name1 = last
                                 pos = m.end()
-                                # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                 if pos == n:
                                     return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
+                                m = match_4(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                        if pos == n:
                                             return None
-                                    args1, parts1 = last, said
-                                    pos = e
-                                    s = 12
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args1, parts1 = last, said
-                                    pos = e
-                                    s = 12
-                                    continue
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 12
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 12
+                                            continue
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
                                 if args1 is not None or key1 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
@@ -377,7 +405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_4(text, e)
+                            m = match_5(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -399,7 +427,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after '\n<function_calls>\n'; expected: '[', '{'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
@@ -407,7 +435,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                             if pos == n:
                                 return None
-                            m = match_6(text, pos)
+                            m = match_7(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -495,7 +523,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 7: after JSON_STRING in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -511,7 +539,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 8: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_7(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -599,6 +627,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 8:
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[7]
                                 last = said[1:-1]
                                 name0 = last
@@ -614,7 +643,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_8(text, e)
+                                m = match_9(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -632,8 +661,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
         else:
-            if s < 17:
-                if s < 14:
+            if s < 16:
+                if s < 13:
                     if s < 12:
                         # state 11: after _FENCE_OPEN in code; expected: CODE
                         e = pos
@@ -647,7 +676,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_4(text, e)
+                            m = match_5(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -665,116 +694,103 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        if s < 13:
-                            # state 12: after JSON_VALUE in tool_call in code; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_9(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    if not name1 or (known is not None and name1 not in known):
-                                        return None
-                                    if parts1.__class__ is not str:
-                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                    out.after_text = False
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 13: after '"arguments": ' in tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 16
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 16
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 15:
-                        # state 14: after JSON_VALUE in tool_call; expected: ', '
+                        # state 12: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 4:
-                                said = m[1]
-                                last = said[1:-1]
-                                name0 = last
-                                if not name0 or (known is not None and name0 not in known):
+                            if g == 3:
+                                if unknown1:
                                     return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                start0 = m.start(3)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                if not name1 or (known is not None and name1 not in known):
+                                    return None
+                                if parts1.__class__ is not str:
+                                    parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                out.after_text = False
                                 pos = m.end()
-                                # after _OTHER_KEY in tool_call; expected: JSON_VALUE
-                                if pos == n:
+                                s = 9
+                                continue
+                            return None
+                        if args1 is not None or key1 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 14:
+                        # state 13: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "{":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
+                                return None
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
                                     return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 16
+                            continue
+                        if c in "\"-0123456789[fnt":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 16
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 15:
+                            # state 14: after JSON_VALUE in tool_call; expected: ', '
+                            if pos == n:
+                                return None
+                            m = match_11(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                    start0 = m.start(3)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
                                     if pos == n:
                                         return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    pos = e
-                                    # after JSON_VALUE in tool_call; expected: ', '
-                                    if pos == n:
-                                        return None
-                                    m = match_11(text, pos)
+                                    m = match_7(text, pos)
                                     if m is not None:
                                         g = m.lastindex
-                                        if g == 2:
-                                            said = m[1]
-                                            last = said[1:-1]
-                                            name0 = last
+                                        if g == 3:
                                             pos = m.end()
-                                            # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                            # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -789,16 +805,50 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return None
                                                 last, e, said = found
                                                 pos = e
-                                                # after JSON_VALUE in tool_call; expected: ', ', '}'
+                                                # after JSON_VALUE in tool_call; expected: ', '
                                                 if pos == n:
                                                     return None
-                                                m = match_7(text, pos)
+                                                m = match_12(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
-                                                    if g == 1:
+                                                    if g == 2:
+                                                        said = m[1]
+                                                        last = said[1:-1]
+                                                        name0 = last
                                                         pos = m.end()
-                                                        s = 17
-                                                        continue
+                                                        # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                                        if pos == n:
+                                                            return None
+                                                        c = text[pos]
+                                                        if c in " \t\r\n\x0c":
+                                                            pos = blanks(text, pos).end()
+                                                            if pos == n:
+                                                                return None
+                                                            c = text[pos]
+                                                        if c in "\"-0123456789[fnt{":
+                                                            found = read_at(text, pos, depth)
+                                                            if found is None:
+                                                                return None
+                                                            last, e, said = found
+                                                            unknown0 = max(unknown0, doubt(text, pos))
+                                                            pos = e
+                                                            # after JSON_VALUE in tool_call; expected: ', ', '}'
+                                                            if pos == n:
+                                                                return None
+                                                            m = match_8(text, pos)
+                                                            if m is not None:
+                                                                g = m.lastindex
+                                                                if g == 1:
+                                                                    pos = m.end()
+                                                                    s = 17
+                                                                    continue
+                                                                return None
+                                                            if args0 is not None or key0 is not None:
+                                                                return True
+                                                            return bool(out.segments or out.run_model)
+                                                        if args0 is not None or key0 is not None:
+                                                            return True
+                                                        return bool(out.segments or out.run_model)
                                                     return None
                                                 if args0 is not None or key0 is not None:
                                                     return True
@@ -810,22 +860,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 16:
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
                             # state 15: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -835,6 +883,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 if g == 5:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -842,14 +892,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[4]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                    # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    m = match_13(text, pos)
+                                    m = match_4(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -903,155 +954,102 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 16: after JSON_VALUE in tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_14(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 8:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                                    start0 = m.start(6)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[7]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
-                                    if pos == n:
-                                        return None
-                                    m = match_13(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            s = 17
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 11:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                                    start0 = m.start(6)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[7]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(9))
-                                    start0 = m.start(10)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    pos = m.end()
-                                    # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
-                                    if pos == n:
-                                        return None
-                                    m = match_6(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            said = m[1]
-                                            last = said[1:-1]
-                                            name0 = last
-                                            pos = m.end()
-                                            s = 19
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 12:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
             else:
-                if s < 20:
-                    if s < 18:
-                        # state 17: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                if s < 19:
+                    if s < 17:
+                        # state 16: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
+                        m = match_14(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 8:
+                                if unknown0:
                                     return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 20
-                            continue
-                        if c in "\"-0123456789[fnt":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
+                                if not name0 or (known is not None and name0 not in known):
                                     return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 20
-                            continue
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(6)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[7]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
+                                if pos == n:
+                                    return None
+                                m = match_4(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        s = 17
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 10:
+                                if unknown0:
+                                    return None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(6)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[7]
+                                last = said[1:-1]
+                                name0 = last
+                                if unknown0:
+                                    return None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(9))
+                                pos = m.end()
+                                # after '}'; expected: ', ', ']'
+                                if pos == n:
+                                    return None
+                                m = match_15(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        start0 = m.start(1)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
+                                        said = m[2]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        s = 19
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            if g == 11:
+                                if unknown0:
+                                    return None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                pos = m.end()
+                                s = 9
+                                continue
+                            return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 19:
-                            # state 18: after JSON_VALUE in tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 19: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        if s < 18:
+                            # state 17: after '"arguments": ' in tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -1074,7 +1072,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 21
+                                s = 20
                                 continue
                             if c in "\"-0123456789[fnt":
                                 found = read_at(text, pos, depth)
@@ -1087,34 +1085,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 21
+                                s = 20
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                        else:
+                            # state 18: after JSON_VALUE in tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_13(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                 else:
-                    if s < 21:
-                        # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
+                    if s < 20:
+                        # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
-                        m = match_14(text, pos)
+                        m = match_4(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 3:
-                                said = m[1]
-                                last = said[1:-1]
-                                id0 = last
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                            if g == 1:
                                 pos = m.end()
-                                s = 9
-                                continue
-                            if g == 4:
-                                pos = m.end()
-                                # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
                                 if pos == n:
                                     return None
                                 c = text[pos]
@@ -1123,53 +1131,90 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                if c in "\"-0123456789[fnt{":
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 21
+                                    continue
+                                if c in "\"-0123456789[fnt":
                                     found = read_at(text, pos, depth)
                                     if found is None:
                                         return None
                                     last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
                                     pos = e
-                                    s = 20
+                                    s = 21
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if g == 8:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                                start0 = m.start(6)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[7]
-                                last = said[1:-1]
-                                name0 = last
-                                pos = m.end()
-                                s = 22
-                                continue
-                            if g == 12:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                                pos = m.end()
-                                s = 9
-                                continue
                             return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 22:
-                            # state 21: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        if s < 21:
+                            # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
+                                if g == 3:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    id0 = last
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                if g == 4:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
+                                        s = 20
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 8:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1177,13 +1222,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     start0 = m.start(6)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[7]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 22
+                                    s = 19
                                     continue
-                                if g == 12:
+                                if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1197,15 +1245,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 22: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # state 21: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 8:
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                    start0 = m.start(6)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    said = m[7]
+                                    last = said[1:-1]
+                                    name0 = last
                                     pos = m.end()
                                     s = 19
+                                    continue
+                                if g == 11:
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                    pos = m.end()
+                                    s = 9
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:

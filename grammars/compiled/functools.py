@@ -20,7 +20,7 @@ SOURCES = {
     "functools.lark": 3278820692,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -76,7 +76,8 @@ match_6 = lazy(
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -157,6 +158,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start(4)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -217,6 +219,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start(4)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -267,7 +270,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                         if pos == n:
                             return None
                         m = match_7(text, pos)
@@ -353,6 +356,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[5]
                             last = said[1:-1]
                             name0 = last
@@ -400,6 +404,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 4:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -407,11 +413,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                             if pos == n:
                                 return None
                             m = match_7(text, pos)
@@ -465,6 +472,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         if g == 5:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -486,6 +495,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 4:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -493,6 +504,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -500,6 +512,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 5:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -514,7 +528,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 9:
-                        # state 8: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 8: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                         if pos == n:
                             return None
                         m = match_7(text, pos)
@@ -575,6 +589,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -582,6 +598,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -589,6 +606,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

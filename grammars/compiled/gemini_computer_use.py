@@ -24,7 +24,7 @@ SOURCES = {
     "gemini_computer_use.lark": 3326713399,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -82,15 +82,16 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"args"\s{0,99}:)[ \t\x0'
-    r'c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"'
+    r'\s{0,99}:)|(?:"args"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
     r'99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"('
-    r'?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"args"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"ar'
-    r'gs"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"args"\s{0,'
+    r'99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)|(?:"args"\s{0,99}:)|(?:"(?:[^"\\\n]'
+    r'|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
@@ -136,6 +137,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         name0 = last
@@ -145,6 +147,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[3]
                         last = said[1:-1]
                         id0 = last
@@ -154,6 +157,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -175,6 +179,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         name0 = last
@@ -184,6 +189,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[3]
                         last = said[1:-1]
                         id0 = last
@@ -193,6 +199,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[5]
                         last = said[1:-1]
                         name0 = last
@@ -291,7 +298,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"args": ', _OTHER_KEY
+                    # state 2: after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"args": ', _OT…
                     if pos == n:
                         return None
                     m = match_4(text, pos)
@@ -346,7 +353,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', '"args": ', _OT…
+                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', _KNOWN_KEY, '"a…
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -364,7 +371,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after ', ' in tool_call; expected: '"id": ', '"args": ', _OTHER_KEY
+                        # state 4: after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"args": ', _OT…
                         if pos == n:
                             return None
                         m = match_4(text, pos)
@@ -437,6 +444,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         name0 = last
@@ -453,6 +461,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -522,6 +532,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]

@@ -21,7 +21,7 @@ SOURCES = {
     "gigachat3.lark": 3179382071,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -68,7 +68,8 @@ match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
@@ -161,6 +162,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if g == 2:
                     start0 = m.start()
                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                    unknown0 = 0
                     said = m[1]
                     last = said[1:-1]
                     name0 = last
@@ -194,6 +196,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '<|function_call|>' in tool_call; expected: '{'
                         if pos == n:
@@ -207,6 +210,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         name0 = last
@@ -291,7 +295,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                     if pos == n:
                         return None
                     m = match_8(text, pos)
@@ -370,6 +374,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         name0 = last
@@ -451,6 +456,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

@@ -22,7 +22,7 @@ SOURCES = {
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -47,10 +47,10 @@ find_1 = lazy(
     r"f_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:(?:<\|tool_call"
     r"\|>|<tool_call>)(?=\s{0,99}\[\s{0,99}\{)))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n"
     r']*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"'
-    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n'
-    r"]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
-    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])Here(?: is|'s) my thought proce"
-    r"ss:)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<think>())",
+    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*('
+    r"))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])Here(?: is|'s) my thought process:)()|````(?<![^\n ]````)[^"
+    r"`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<think>())",
     "search",
 )
 match_2 = lazy(
@@ -60,10 +60,9 @@ match_2 = lazy(
     r"ECIAL_12>)\s{0,9})()|(?:(?:(?:<\|tool_call\|>|<tool_call>)(?=\s{0,99}\[\s{0,99}\{)))(?:[ \t\x0c\r\n]*(?"
     r':\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}"'
     r')))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?i:```(?<![^\n '
-    r"]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?"
-    r":(?<![^\n])Here(?: is|'s) my thought process:)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1"
-    r"000}`(?!`)()|<think>()",
+    r'\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]'
+    r"{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])Here(?: is|'s) my"
+    r" thought process:)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<think>()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -76,8 +75,8 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -107,7 +106,13 @@ match_10 = lazy(
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
     r"\t\x0c\r\n]*())|))|))|))|)|\]())|))",
 )
-match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:<\/tool_call>())")
+match_11 = lazy(
+    globals(), "match_11",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
+)
+match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:<\/tool_call>())")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
@@ -158,6 +163,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 4:
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -190,6 +196,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[3]
                         last = said[1:-1]
                         name0 = last
@@ -227,6 +234,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -311,7 +319,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 2: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -420,6 +428,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -513,6 +522,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -560,6 +570,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -567,14 +579,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_6(text, pos)
+                                m = match_11(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -625,6 +638,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -647,6 +662,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -654,6 +671,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -661,6 +679,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -675,7 +695,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         # state 10: after ']'; expected: TEXT, _TAG_CLOSE
-                        m = match_11(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -710,6 +730,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -719,10 +740,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 12:
-                        # state 11: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 11: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
-                        m = match_6(text, pos)
+                        m = match_11(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -780,6 +801,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -787,6 +810,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -794,6 +818,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

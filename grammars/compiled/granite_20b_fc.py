@@ -21,7 +21,7 @@ SOURCES = {
     "granite_20b_fc.lark": 1719855457,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -53,7 +53,8 @@ match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -117,6 +118,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 5:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[4]
                                 last = said[1:-1]
                                 name0 = last
@@ -188,6 +190,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[4]
                         last = said[1:-1]
                         name0 = last
@@ -253,6 +256,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[4]
                         last = said[1:-1]
                         name0 = last
@@ -299,7 +303,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                     if pos == n:
                         return None
                     m = match_7(text, pos)
@@ -403,6 +407,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[4]
                         last = said[1:-1]
                         name0 = last
@@ -474,6 +479,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

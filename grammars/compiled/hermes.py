@@ -6,6 +6,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_call,
     end_code,
     end_think,
@@ -21,7 +22,7 @@ SOURCES = {
     "hermes.lark": 193680201,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -49,9 +50,8 @@ spaced_1 = lazy_search(
     r')|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
     r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:('
     r'?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s'
-    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]'
-    r'*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0'
-    r"c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()",
+    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|inde'
+    r'x|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "<[`",
@@ -69,9 +69,8 @@ match_2 = lazy(
     r')|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
     r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:('
     r'?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s'
-    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]'
-    r'*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0'
-    r"c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()",
+    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|inde'
+    r'x|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -87,8 +86,8 @@ match_5 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:))",
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
@@ -104,16 +103,17 @@ match_8 = lazy(globals(), "match_8", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<
 match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:\{)")
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_cal'
+    r"l>))())|))",
 )
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
     r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
-    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:)[ \t\x0c\r\n]*())|))|))|))|))",
+    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_12 = lazy(
     globals(), "match_12",
@@ -128,15 +128,11 @@ match_13 = lazy(
 )
 match_14 = lazy(
     globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
-)
-match_15 = lazy(
-    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|)'
-    r')|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))',
+    r')|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:typ'
+    r'e|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]'
+    r"*(?:((?:</tool_call>))())|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -155,7 +151,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 9:
+        if s < 8:
             if s < 4:
                 if s < 2:
                     if s < 1:
@@ -245,15 +241,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 17:
+                        if g == 15:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
                         if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             id0 = last
@@ -263,18 +261,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 9:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 14:
+                        if g == 12:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 8
                             continue
                         if g == 11:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[10]
                             last = said[1:-1]
                             name0 = last
@@ -344,17 +345,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 17:
+                        if g == 15:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 16:
+                        if g == 14:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
-                            # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
+                            # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                             if pos == n:
                                 return None
                             m = match_5(text, pos)
@@ -366,6 +369,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             id0 = last
@@ -375,18 +379,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 9:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 14:
+                        if g == 12:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 8
                             continue
                         if g == 11:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[10]
                             last = said[1:-1]
                             name0 = last
@@ -396,24 +403,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[10]
-                            last = said[1:-1]
-                            name0 = last
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
-                            pos = m.end()
-                            s = 10
-                            continue
-                        if g == 15:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 11
                             continue
-                        if g == 18:
+                        if g == 16:
                             pos = m.end()
                             s = 12
                             continue
@@ -427,6 +421,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 3:
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 said = m[2]
                                 last = said[1:-1]
                                 name1 = last
@@ -588,78 +583,77 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 8:
-                            # state 7: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        # state 7: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
                             if pos == n:
                                 return None
                             c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 15
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 15
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 8: after '"name": ' in tool_call; expected: JSON_STRING
-                            if pos == n:
+                        if c == "{":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
                                     return None
-                                c = text[pos]
-                            if c == "\"":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 15
+                            continue
+                        if c in "\"-0123456789[fnt":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
                                     return None
-                                name0 = last if last.__class__ is str else None
-                                pos = e
-                                s = 16
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 15
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
         else:
-            if s < 13:
-                if s < 11:
-                    if s < 10:
-                        # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+            if s < 12:
+                if s < 10:
+                    if s < 9:
+                        # state 8: after '"name": ' in tool_call; expected: JSON_STRING
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "\"":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
+                                return None
+                            name0 = last if last.__class__ is str else None
+                            pos = e
+                            s = 9
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 9: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_10(text, pos)
@@ -669,11 +663,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 14
                                 continue
+                            if g == 3:
+                                if unknown0:
+                                    return None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                pos = m.end()
+                                s = 10
+                                continue
                             return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
+                else:
+                    if s < 11:
                         # state 10: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
@@ -721,6 +727,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 11:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[10]
                             last = said[1:-1]
                             name0 = last
@@ -730,31 +737,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[10]
-                            last = said[1:-1]
-                            name0 = last
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
-                            pos = m.end()
-                            s = 10
-                            continue
-                        if g == 15:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 11
                             continue
-                        if g == 18:
+                        if g == 16:
                             pos = m.end()
                             s = 12
                             continue
                         return None
-                else:
-                    if s < 12:
-                        # state 11: after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                    else:
+                        # state 11: after _KNOWN_KEY in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -794,8 +787,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 16
+                                        s = 9
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -807,14 +801,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
+            else:
+                if s < 14:
+                    if s < 13:
                         # state 12: after _SEPARATOR; expected: 
                         if pos == n:
                             break
                         return bool(out.segments or out.run_model)
-            else:
-                if s < 15:
-                    if s < 14:
+                    else:
                         # state 13: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                         if pos == n:
                             return None
@@ -822,6 +816,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
+                                if unknown1:
+                                    return None
                                 if not name1 or (known is not None and name1 not in known):
                                     return None
                                 if parts1.__class__ is not str:
@@ -835,7 +831,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args1 is not None or key1 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
+                else:
+                    if s < 15:
                         # state 14: after '"arguments": ' in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
@@ -859,7 +856,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                             args0, parts0 = last, said
                             pos = e
-                            s = 17
+                            s = 16
                             continue
                         if c in "\"-0123456789[fnt":
                             found = read_at(text, pos, depth)
@@ -872,62 +869,50 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                             args0, parts0 = last, said
                             pos = e
-                            s = 17
+                            s = 16
                             continue
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                else:
-                    if s < 16:
-                        # state 15: after JSON_VALUE in tool_call; expected: ', '
-                        if pos == n:
-                            return None
-                        m = match_13(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                said = m[1]
-                                last = said[1:-1]
-                                name0 = last
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                pos = m.end()
-                                s = 10
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
                     else:
-                        if s < 17:
-                            # state 16: after JSON_STRING in tool_call; expected: ', ', '}'
+                        if s < 16:
+                            # state 15: after JSON_VALUE in tool_call; expected: ', '
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 3:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                     pos = m.end()
-                                    s = 14
+                                    s = 10
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 17: after JSON_VALUE in tool_call; expected: ', ', '}'
+                            # state 16: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
                                     said = m[1]
                                     last = said[1:-1]
                                     id0 = last
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -952,13 +937,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 17
+                                        s = 16
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:

@@ -21,7 +21,7 @@ SOURCES = {
     "inkling.lark": 2316518938,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
 }
 FORMAT = "inkling"
@@ -33,13 +33,10 @@ match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_(?:text|invoke_tool_text|tool_error)\|>))()|(?:("
     r"?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:((?:<\|(?:e"
-    r'nd_message|content_model_end_sampling)\|>))()|\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:<\|message_model\|>['
-    r"\w.\-]{0,200})?<\|content_thinking\|>))()|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?"
-    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
-    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|message_model"
-    r"\|>)()",
+    r"nd_message|content_model_end_sampling)\|>))()|\{[ \t\x0c\r\n]*())|)|(?:(?:(?:<\|message_model\|>[\w.\-]"
+    r"{0,200})?<\|content_thinking\|>))()|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?:(?i:`"
+    r"``(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|message_model\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -54,20 +51,28 @@ match_4 = lazy(
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",
     r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))(?:[ \t\x0c\r\n]*(?:\{(?:[ "
     r'\t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|paramete'
     r'rs|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
-    r'\t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:'
-    r'(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\|(?:end_message|co'
-    r"ntent_model_end_sampling)\|>))()",
+    r"\t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>"
+    r"))()",
 )
 match_7 = lazy(
     globals(), "match_7",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
+)
+match_8 = lazy(
+    globals(), "match_8",
     r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:<\|(?:end_message|content_model_end_sampling)\|>))())|"
     r"))",
 )
@@ -117,30 +122,29 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
+                        unknown0 = 0
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 6:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 7:
+                    if g == 6:
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 12:
+                    if g == 11:
                         out.after_text = False
                         pos = m.end()
                         s = 3
@@ -160,30 +164,29 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
+                        unknown0 = 0
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 6:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 7:
+                    if g == 6:
                         out.after_text = False
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 8:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -209,7 +212,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e - o)
                         return None
-                    if g == 9:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -235,7 +238,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e - o)
                         return None
-                    if g == 10:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -261,13 +264,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e - o)
                         return None
-                    if g == 11:
+                    if g == 10:
                         start0 = m.start()
                         end_code(out, start0 - o, m.end() - o)
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 12:
+                    if g == 11:
                         out.after_text = False
                         pos = m.end()
                         s = 3
@@ -341,16 +344,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
+                        unknown0 = 0
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 7:
+                    if g == 6:
                         out.after_text = False
                         pos = m.end()
                         s = 3
@@ -359,13 +360,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 6:
                 if s < 5:
-                    # state 4: after JSON_STRING in tool_call; expected: ', ', '}'
+                    # state 4: after '{' in tool_call; expected: '"id": ', '"args": ', '"name": ', _KNO…
                     if pos == n:
                         return None
                     m = match_5(text, pos)
                     if m is not None:
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
+                            said = m[1]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             # after '"args": ' in tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -433,48 +437,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         end_think(out, start0 - o, m.start() - o)
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
-                        # after '"args": ' in tool_call; expected: JSON_VALUE
+                        # after ', ' in tool_call; expected: '"id": ', '"args": ', _KNOWN_KEY, _OTHER_K…
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
+                        m = match_7(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '"args": ' in tool_call; expected: JSON_VALUE
+                                if pos == n:
                                     return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 8
-                            continue
-                        if c in "\"-0123456789[fnt":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 8
-                            continue
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
@@ -523,10 +540,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 7: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_7(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -543,10 +562,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_7(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

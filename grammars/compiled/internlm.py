@@ -21,7 +21,7 @@ SOURCES = {
     "internlm.lark": 1812721521,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -60,7 +60,8 @@ match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -128,6 +129,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 5:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[4]
                                 last = said[1:-1]
                                 name0 = last
@@ -168,6 +170,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[4]
                         last = said[1:-1]
                         name0 = last
@@ -233,6 +236,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '<|action_start|><|plugin|>\n' in tool_call; expected: '{'
                         if pos == n:
@@ -246,6 +250,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[4]
                         last = said[1:-1]
                         name0 = last
@@ -292,7 +297,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"parameters": ', _OTHER_KEY
+                    # state 2: after ', ' in tool_call; expected: '"id": ', '"parameters": ', _KNOWN_KE…
                     if pos == n:
                         return None
                     m = match_7(text, pos)
@@ -396,6 +401,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[4]
                         last = said[1:-1]
                         name0 = last
@@ -467,6 +473,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

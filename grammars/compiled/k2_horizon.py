@@ -26,7 +26,7 @@ SOURCES = {
     "k2_horizon.lark": 3132875957,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -49,10 +49,8 @@ match_2 = lazy(
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)("
-    r'?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|para'
-    r'meters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ '
-    r'\t\x0c\r\n]*())|))|))|)|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[]))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)["
+    r' \t\x0c\r\n]*())|)|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[]))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)|(?:<ifm\|arg_key>)(?:[ \t\x0c\r\n]*(?"
     ":([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</ifm\\|arg_key>)(?:[ \\t\\x0c\\r\\n]*(?:("
     r"?:<ifm\|arg_type>(?:[a-rt-z]\w{0,20})<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)|(?:<ifm\|arg_type>str(?:"
@@ -70,21 +68,16 @@ spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
-    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:))",
-)
-match_8 = lazy(
-    globals(), "match_8",
     r"(?:(?:<\/ifm\|arg_value>(?=\s{0,99}(?:<ifm\|arg_key>|<\/ifm\|tool_call>))))(?:[ \t\x0c\r\n]*(?:(</ifm\|"
     r"tool_call>)())|)",
 )
@@ -93,32 +86,31 @@ may_lack_closer_1 = lazy(
     r"(?:<ifm\|tool_calls>)|</ifm\|arg_value>|(?:</ifm\|tool_call>)|(?:<ifm\|arg_key>)",
     "search",
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(
+    globals(), "match_8",
     r"(?:<ifm\|tool_calls>(?=\s{0,9}<ifm\|tool_call>))(?:[ \t\x0c\r\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{"
     r'\[])))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,9'
     r'9}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?:<\/ifm\|thi'
-    r"nk(?:_fast|_faster)?>))()",
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:<\/ifm\|think(?:_fast|_faster)?>))()',
+)
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r"[ \t\x0c\r\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[])))",
 )
 match_11 = lazy(
     globals(), "match_11",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[])))",
-)
-match_12 = lazy(
-    globals(), "match_12",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)())|))")
-match_14 = lazy(
-    globals(), "match_14",
+match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)())|))")
+match_13 = lazy(
+    globals(), "match_13",
     r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)(?:[ \t\x0c\r\n]*(?:(?:(?:<ifm\|too"
     r'l_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)'
     r'"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99'
@@ -176,9 +168,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.text(text[pos:e], pos, e)
                             g = m.lastindex
-                            if g == 14:
-                                start0 = m.start(13)
+                            if g == 13:
+                                start0 = m.start(12)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -207,26 +200,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 9:
+                    if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        key0 = m[8]
+                        unknown0 = 0
+                        name0 = m[6]
+                        key0 = m[7]
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 15:
+                    if g == 14:
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 14:
-                        start0 = m.start(13)
+                    if g == 13:
+                        start0 = m.start(12)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 2
                         continue
@@ -297,20 +292,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 6:
+                        if g == 5:
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[5]
-                            last = said[1:-1]
-                            name0 = last
+                            unknown0 = 0
                             pos = m.end()
-                            # after JSON_STRING in tool_call; expected: ', ', '}'
+                            # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                             if pos == n:
                                 return None
                             m = match_5(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
                                     pos = m.end()
                                     # after '"arguments": ' in tool_call; expected: JSON_VALUE
                                     if pos == n:
@@ -357,20 +353,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        if g == 9:
+                        if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            key0 = m[8]
+                            unknown0 = 0
+                            name0 = m[6]
+                            key0 = m[7]
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 10:
+                        if g == 9:
                             start0 = m.start()
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 11:
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -396,19 +393,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 12:
+                        if g == 11:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 8
                             continue
-                        if g == 15:
+                        if g == 14:
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 14:
-                            start0 = m.start(13)
+                        if g == 13:
+                            start0 = m.start(12)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
@@ -417,7 +415,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 2: after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ',…
                         if pos == n:
                             return None
-                        m = match_7(text, pos)
+                        m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -480,7 +478,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_8(text, e)
+                        m = match_7(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -506,6 +504,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         parts0.append(argument_text(args0, k, t))
                         args0[k] = value
                         key0 = bare0 = None
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -524,7 +524,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_9(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -539,14 +539,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_think(out, start0, m.start())
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[2]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # after JSON_STRING in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -606,7 +607,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 5: after '<ifm|tool_calls>'; expected: '<ifm|tool_call>', _CALL_OPEN
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             return None
                         return bool(out.segments or out.run_model)
@@ -616,7 +617,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 6: after _TURN_END; expected: _TURN_END
                     if pos == n:
                         break
-                    m = match_12(text, pos)
+                    m = match_11(text, pos)
                     if m is not None:
                         return None
                     return bool(out.segments or out.run_model)
@@ -625,10 +626,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 7: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_13(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -670,9 +673,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 14:
-                            start0 = m.start(13)
+                        if g == 13:
+                            start0 = m.start(12)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
@@ -683,10 +687,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 9: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_14(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -694,6 +700,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -701,6 +708,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -717,10 +726,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_14(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -738,7 +749,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 11: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -792,10 +803,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 12: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_14(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -803,6 +816,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -810,6 +824,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

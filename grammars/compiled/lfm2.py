@@ -28,7 +28,7 @@ SOURCES = {
     "lfm2.lark": 368405258,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -59,12 +59,11 @@ match_3 = lazy(
     r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)"
     r"[^`\n]{0,80}\n))()|(?:<\|tool_call_start\|>\s{0,9}\[(?=\s{0,99}\{))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c"
     r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c'
-    r"\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:<\|tool_call_start\|>(?=\s{0,99}\{))(?:[ \t\x0c\r\n]*(?:("
-    r'\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|'
-    r'parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
-    r'")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`'
-    r"\n]{1,1000}`(?!`)()|(?:<think>)()",
+    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n'
+    r"]*())|))|))|)|(?:<\|tool_call_start\|>(?=\s{0,99}\{))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"
+    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|'
+    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|`'
+    r"```(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -96,8 +95,8 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_10 = lazy(globals(), "match_10", r"(?:<\/think>)()")
 match_11 = lazy(
@@ -107,7 +106,13 @@ match_11 = lazy(
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
     r"\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_end\|>)())|))|))",
 )
-match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_end\|>)())|))")
+match_12 = lazy(
+    globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
+)
+match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tool_call_end\|>)())|))")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
@@ -232,6 +237,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
                             key0 = m[3]
                             pos = m.end()
@@ -240,7 +246,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 7:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -248,6 +257,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[6]
                             pos = m.end()
                             s = 4
@@ -255,7 +265,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -267,6 +280,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[12]
                             last = said[1:-1]
                             name0 = last
@@ -276,6 +290,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 16:
                             start0 = m.start(14)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -307,6 +322,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
                             key0 = m[3]
                             pos = m.end()
@@ -315,7 +331,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 7:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -323,6 +342,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[6]
                             pos = m.end()
                             s = 4
@@ -330,7 +350,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -373,6 +396,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[12]
                             last = said[1:-1]
                             name0 = last
@@ -382,6 +406,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 16:
                             start0 = m.start(14)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -513,6 +538,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -520,12 +547,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     start0 = m.start(4)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[4]
                                     key0 = m[5]
                                     pos = m.end()
                                     s = 11
                                     continue
                                 if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -551,6 +581,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 6:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -558,7 +590,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -568,6 +603,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 5
                                 continue
                             if g == 7:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -616,6 +653,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[2]
                             key0 = m[3]
                             pos = m.end()
@@ -629,7 +667,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 7:
-                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 6: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_9(text, pos)
@@ -684,7 +722,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 8:
-                            # state 7: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # state 7: after JSON_STRING in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_9(text, pos)
@@ -842,6 +880,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 6:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -849,12 +889,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
                                 key0 = m[5]
                                 pos = m.end()
                                 s = 11
                                 continue
                             if g == 11:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -946,6 +989,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -953,12 +998,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     start0 = m.start(4)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[4]
                                     key0 = m[5]
                                     pos = m.end()
                                     s = 15
                                     continue
                                 if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -982,6 +1030,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -989,14 +1039,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_9(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1056,10 +1107,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 13: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1119,6 +1172,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 6:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1126,12 +1181,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
                                 key0 = m[5]
                                 pos = m.end()
                                 s = 15
                                 continue
                             if g == 9:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1139,7 +1197,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1147,6 +1208,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 start0 = m.start(8)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[8]
                                 pos = m.end()
                                 # after '(' in tool_call; expected: ARG_NAME, ')'
@@ -1165,6 +1227,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 10:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1172,7 +1236,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1182,6 +1249,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 5
                                 continue
                             if g == 11:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1273,6 +1342,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1280,12 +1351,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     start0 = m.start(4)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[4]
                                     key0 = m[5]
                                     pos = m.end()
                                     s = 15
                                     continue
                                 if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1310,6 +1384,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1369,6 +1445,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1376,12 +1454,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                     start0 = m.start(4)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[4]
                                     key0 = m[5]
                                     pos = m.end()
                                     s = 15
                                     continue
                                 if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:

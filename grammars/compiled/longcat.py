@@ -21,7 +21,7 @@ SOURCES = {
     "longcat.lark": 3109491252,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -47,8 +47,8 @@ match_2 = lazy(
     r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
     r')|(?:<longcat_tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
     r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())|'
-    r"(?:<longcat_think>)()|<think>()",
+    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|())|(?:<longcat_think>)()|<think'
+    r">()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<longcat_tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -60,8 +60,8 @@ match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:\{)")
 match_7 = lazy(globals(), "match_7", r"</think>()")
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -129,6 +129,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 7:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[6]
                                 last = said[1:-1]
                                 name0 = last
@@ -175,6 +176,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[6]
                         last = said[1:-1]
                         name0 = last
@@ -266,6 +268,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '\n<longcat_tool_call>\n' in tool_call; expected: '{'
                         if pos == n:
@@ -279,6 +282,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[6]
                         last = said[1:-1]
                         name0 = last
@@ -320,7 +324,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                    # state 2: after JSON_STRING in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
                     m = match_8(text, pos)
@@ -424,6 +428,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[6]
                         last = said[1:-1]
                         name0 = last
@@ -495,6 +500,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

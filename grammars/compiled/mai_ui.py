@@ -25,7 +25,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/gui_calls.lark": 3236049437,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -122,27 +122,33 @@ match_5 = lazy(
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
     r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)',
+)
+match_6 = lazy(
+    globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
-match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:\{)")
-match_8 = lazy(
-    globals(), "match_8",
+match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
+match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\{)")
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
+    r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_9 = lazy(globals(), "match_9", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
-match_10 = lazy(globals(), "match_10", r"<\/grounding_think>()")
-match_11 = lazy(
-    globals(), "match_11",
+match_10 = lazy(globals(), "match_10", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
+match_11 = lazy(globals(), "match_11", r"<\/grounding_think>()")
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_cal'
     r"l>))())|))",
 )
-match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
-match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:((?:</answer>))())")
+match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
+match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:((?:</answer>))())")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
@@ -221,6 +227,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -346,48 +353,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[1]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                    if pos == n:
                                         return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 5
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 5
-                                continue
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 5
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 5
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -407,7 +427,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_6(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -427,6 +447,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 7
                         continue
@@ -443,21 +464,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 14:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '\n<tool_call>\n' in tool_call; expected: '{'
-                        if pos == n:
-                            return None
-                        m = match_7(text, pos)
-                        if m is not None:
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    if g == 13:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        pos = m.end()
-                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -466,9 +475,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
+                    if g == 13:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        pos = m.end()
+                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
+                        if pos == n:
+                            return None
+                        m = match_9(text, pos)
+                        if m is not None:
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -485,7 +509,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_9(text, e)
+                        m = match_10(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -510,7 +534,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_10(text, e)
+                        m = match_11(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -533,7 +557,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 4: after JSON_STRING in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_11(text, pos)
+                    m = match_12(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
@@ -580,6 +604,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         if g == 3:
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(2)
                                 raw = text[start0:e]
@@ -602,10 +628,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 5: after JSON_VALUE in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_12(text, pos)
+                    m = match_13(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -649,12 +677,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 7
                         continue
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -690,10 +720,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_OBJECT in action; expected: '\n</answer>'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     e = m.end(1)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -708,10 +740,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]

@@ -21,7 +21,7 @@ SOURCES = {
     "mistral.lark": 3320047051,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -72,8 +72,8 @@ match_8 = lazy(
 match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}'
-    r'"\s{0,99}:)|\})',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"'
+    r'\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_10 = lazy(
     globals(), "match_10",
@@ -122,6 +122,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start(1)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[2]
                         last = said[1:-1]
                         name0 = last
@@ -131,6 +132,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[4]
                         pos = m.end()
                         s = 3
@@ -138,6 +140,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[4]
                         id0 = m[5]
                         pos = m.end()
@@ -146,6 +149,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[4]
                         pos = m.end()
                         s = 5
@@ -153,6 +157,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 13:
                         start0 = m.start(11)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[12]
                         last = said[1:-1]
                         name0 = last
@@ -186,6 +191,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[2]
                             last = said[1:-1]
                             name0 = last
@@ -195,6 +201,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             pos = m.end()
                             s = 3
@@ -202,6 +209,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             id0 = m[5]
                             pos = m.end()
@@ -210,6 +218,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 7:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             pos = m.end()
                             s = 5
@@ -248,6 +257,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[12]
                             last = said[1:-1]
                             name0 = last
@@ -383,6 +393,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if last.__class__ is not dict:
                                 return None
                         args0, parts0 = last, said
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         end_call(out, name0, args0, parts0, id0, start0, e)
@@ -402,6 +414,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if last.__class__ is not dict:
                                 return None
                         args0, parts0 = last, said
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         end_call(out, name0, args0, parts0, id0, start0, e)
@@ -435,6 +449,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if last.__class__ is not dict:
                                     return None
                             args0, parts0 = last, said
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             end_call(out, name0, args0, parts0, id0, start0, e)
@@ -454,6 +470,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if last.__class__ is not dict:
                                     return None
                             args0, parts0 = last, said
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             end_call(out, name0, args0, parts0, id0, start0, e)
@@ -486,6 +504,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if last.__class__ is not dict:
                                     return None
                             args0, parts0 = last, said
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             end_call(out, name0, args0, parts0, id0, start0, e)
@@ -505,6 +525,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if last.__class__ is not dict:
                                     return None
                             args0, parts0 = last, said
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             end_call(out, name0, args0, parts0, id0, start0, e)
@@ -603,6 +625,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             pos = m.end()
                             s = 3
@@ -610,6 +633,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 7:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             pos = m.end()
                             s = 5
@@ -649,6 +673,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_think(out, start0, m.start())
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[1]
                             pos = m.end()
                             # after '[ARGS]' in tool_call; expected: JSON_OBJECT, JSON_STRING
@@ -673,6 +698,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if last.__class__ is not dict:
                                         return None
                                 args0, parts0 = last, said
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 end_call(out, name0, args0, parts0, id0, start0, e)
@@ -692,6 +719,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if last.__class__ is not dict:
                                         return None
                                 args0, parts0 = last, said
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 end_call(out, name0, args0, parts0, id0, start0, e)
@@ -747,6 +776,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -771,6 +802,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 said = m[1]
                                 last = said[1:-1]
                                 id0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -778,6 +811,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 # after '{' in tool_call|unread; expected: '"id": ', '"arguments": ', '"nam…
                                 if pos == n:
@@ -833,6 +867,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 6:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -856,6 +892,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 said = m[1]
                                 last = said[1:-1]
                                 name0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

@@ -21,7 +21,7 @@ SOURCES = {
     "nemotron_toolcall.lark": 2291691592,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -80,7 +80,8 @@ match_10 = lazy(
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -143,6 +144,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 8:
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[7]
                                 last = said[1:-1]
                                 name0 = last
@@ -184,6 +186,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 8:
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[7]
                                 last = said[1:-1]
                                 name0 = last
@@ -229,6 +232,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[7]
                         last = said[1:-1]
                         name0 = last
@@ -325,6 +329,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[7]
                         last = said[1:-1]
                         name0 = last
@@ -448,6 +453,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             name0 = last
@@ -521,6 +527,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -528,11 +536,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
                                 m = match_11(text, pos)
@@ -586,6 +595,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -607,6 +618,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 4:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -614,6 +627,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             name0 = last
@@ -621,6 +635,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 5:
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -635,7 +651,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
-                        # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                         if pos == n:
                             return None
                         m = match_11(text, pos)
@@ -696,6 +712,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -703,6 +721,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -710,6 +729,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:

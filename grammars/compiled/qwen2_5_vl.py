@@ -25,7 +25,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/gui_calls.lark": 3236049437,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/qwen_gui.lark": 1102304941,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
@@ -134,13 +134,13 @@ match_4 = lazy(
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
     r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)',
 )
 match_5 = lazy(
     globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -151,7 +151,8 @@ match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\{)")
 match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
+    r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_10 = lazy(
     globals(), "match_10",
@@ -258,6 +259,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -331,6 +333,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 2:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[1]
                                 last = said[1:-1]
                                 name0 = last
@@ -341,11 +344,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[2]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                             if pos == n:
                                 return None
                             m = match_5(text, pos)
@@ -430,6 +434,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[1]
                             last = said[1:-1]
                             name0 = last
@@ -518,6 +523,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 14:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '\n<tool_call>\n' in tool_call; expected: '{'
                         if pos == n:
@@ -531,8 +537,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 13:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
-                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
+                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                         if pos == n:
                             return None
                         m = match_9(text, pos)
@@ -544,6 +551,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -560,6 +568,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start1 = m.start(1)
                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                            unknown1 = 0
                             said = m[2]
                             last = said[1:-1]
                             name1 = last
@@ -653,6 +662,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 12:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[11]
                             last = said[1:-1]
                             name0 = last
@@ -738,6 +748,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         if g == 3:
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(2)
                                 raw = text[start0:e]
@@ -758,44 +770,56 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
-                        # state 6: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
+                        m = match_5(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                if pos == n:
                                     return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 10
-                            continue
-                        if c in "\"-0123456789[fnt":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 10
-                            continue
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 10
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 10
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
@@ -807,6 +831,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -834,6 +860,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 3:
+                            if unknown1:
+                                return None
                             if mapping.is_name(name1 or ""):
                                 e = m.end(1)
                                 raw = text[start1:e]
@@ -862,6 +890,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -888,6 +918,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]

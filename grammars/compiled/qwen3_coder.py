@@ -20,7 +20,7 @@ SOURCES = {
     "qwen3_coder.lark": 382302828,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -209,13 +209,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
                     if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[7]
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -227,6 +231,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 11:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[7]
                         key0 = m[10]
                         pos = m.end()
@@ -300,13 +305,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
                     if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[7]
+                        if unknown0:
+                            return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
@@ -318,6 +327,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 11:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[7]
                         key0 = m[10]
                         pos = m.end()
@@ -335,6 +345,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start1 = m.start(1)
                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                            unknown1 = 0
                             name1 = m[2]
                             key1 = m[3]
                             pos = m.end()
@@ -420,6 +431,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts1.append(argument_text(args1, k, t))
                                     args1[k] = value
                                     key1 = bare1 = None
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -537,7 +550,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 4:
                                 start0 = m.start(1)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[2]
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -549,6 +565,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 6:
                                 start0 = m.start(1)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[2]
                                 key0 = m[5]
                                 pos = m.end()
@@ -592,6 +609,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -655,6 +674,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 11:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[7]
                             key0 = m[10]
                             pos = m.end()
@@ -702,6 +722,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -768,6 +790,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 11:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[7]
                         key0 = m[10]
                         pos = m.end()
@@ -816,6 +839,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -884,6 +909,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/gui_calls.lark": 3236049437,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/qwen_gui.lark": 1102304941,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
@@ -122,8 +122,7 @@ match_4 = lazy(
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
     r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)',
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)',
 )
 match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:(?:<tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -135,7 +134,8 @@ match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\{)")
 match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
+    r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 find_2 = lazy(
     globals(), "find_2",
@@ -152,7 +152,8 @@ find_2 = lazy(
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
 match_12 = lazy(
@@ -240,6 +241,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -298,6 +300,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[1]
                             last = said[1:-1]
                             name0 = last
@@ -410,6 +413,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 14:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '\n<tool_call>\n' in tool_call; expected: '{'
                         if pos == n:
@@ -423,8 +427,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 13:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
-                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OTH…
+                        # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                         if pos == n:
                             return None
                         m = match_9(text, pos)
@@ -436,6 +441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -493,6 +499,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[1]
                             last = said[1:-1]
                             name0 = last
@@ -503,11 +510,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[2]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
-                        # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY, _OT…
                         if pos == n:
                             return None
                         m = match_10(text, pos)
@@ -638,6 +646,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 3:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(2)
                                     raw = text[start0:e]
@@ -659,44 +669,56 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 7:
                 if s < 6:
-                    # state 5: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                    # state 5: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                     if pos == n:
                         return None
-                    c = text[pos]
-                    if c in " \t\r\n\x0c":
-                        pos = blanks(text, pos).end()
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                    if c == "{":
-                        try:
-                            last, e = scan(text, pos)
-                            said = text[pos:e]
-                            if e - pos > depth or "\\" in said:
-                                last = checked(last, said, depth)
-                        except UNSOUND:
-                            return None
-                        if last.__class__ is not dict:
-                            last, said = object_of(last, said, settings.max_depth)
-                            if last.__class__ is not dict:
+                    m = match_10(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                            if pos == n:
                                 return None
-                        args0, parts0 = last, said
-                        pos = e
-                        s = 9
-                        continue
-                    if c in "\"-0123456789[fnt":
-                        found = read_at(text, pos, depth)
-                        if found is None:
-                            return None
-                        last, e, said = found
-                        if last.__class__ is not dict:
-                            last, said = object_of(last, said, settings.max_depth)
-                            if last.__class__ is not dict:
-                                return None
-                        args0, parts0 = last, said
-                        pos = e
-                        s = 9
-                        continue
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "{":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 9
+                                continue
+                            if c in "\"-0123456789[fnt":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 9
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        return None
                     if args0 is not None or key0 is not None:
                         return True
                     return bool(out.segments or out.run_model)
@@ -734,6 +756,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 12:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[11]
                         last = said[1:-1]
                         name0 = last
@@ -750,6 +773,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -777,6 +802,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -803,6 +830,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]

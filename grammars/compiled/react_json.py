@@ -9,6 +9,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_answer,
     end_answer_call,
     end_call,
@@ -31,7 +32,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
-    "shared/react_object.lark": 1839109490,
+    "shared/react_object.lark": 2516815819,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -191,136 +192,143 @@ match_5 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
     r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
     r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
-    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"'
-    r'arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))())|))|))|)|(?:(?i:"(?:thought|reasoning)"\s{0,99}:(?='
-    r'\s{0,99}"))))',
+    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
+    r'?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
 )
 match_6 = lazy(
     globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))()|(?:(?:(?i:"(?:action_input|tool'
+    r'_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:"(?:id|call_id|tool_call_id)"'
+    r'\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+)
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
     r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
     r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
 )
-match_7 = lazy(
-    globals(), "match_7",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,2'
-    r'00}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
+    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
-match_8 = lazy(
-    globals(), "match_8",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
     r"())|))|))|)|\})",
 )
-match_9 = lazy(
-    globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
-    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
-    r'200}"\s{0,99}:))',
-)
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
-    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*()|\})",
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
+    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
-    r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
+    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_12 = lazy(
     globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
-    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
-    r'200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
+    r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
+    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_13 = lazy(
     globals(), "match_13",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
+    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
     r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
     r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_15 = lazy(
+    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:'
     r'(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
+    r"\r\n]*())|)|(\})())",
 )
-match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_16 = lazy(
-    globals(), "match_16",
+match_16 = lazy(globals(), "match_16", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
     r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0'
-    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"'
-    r"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())",
+    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
+    r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_17 = lazy(globals(), "match_17", r"(?:(?i:<\/think(?:ing)?>))()")
-match_18 = lazy(
-    globals(), "match_18",
+match_18 = lazy(globals(), "match_18", r"(?:(?i:<\/think(?:ing)?>))()")
+match_19 = lazy(
+    globals(), "match_19",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
-match_19 = lazy(
-    globals(), "match_19",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
-    r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
+    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|'
+    r"\})",
 )
 match_20 = lazy(
     globals(), "match_20",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
+    r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
+)
+match_21 = lazy(
+    globals(), "match_21",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id'
     r')"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:nam'
     r'e|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|'
     r"\](?:[ \t\x0c\r\n]*(?:```())|))|))",
 )
-match_21 = lazy(
-    globals(), "match_21",
+match_22 = lazy(
+    globals(), "match_22",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:'
     r'"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|func'
     r'tion)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}"))'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n'
-    r']|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
-)
-match_22 = lazy(
-    globals(), "match_22",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,2'
-    r'00}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:type|in'
+    r'dex|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_23 = lazy(
     globals(), "match_23",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
+    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
+match_24 = lazy(
+    globals(), "match_24",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"('
@@ -330,33 +338,19 @@ match_23 = lazy(
     r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
     r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
-match_24 = lazy(
-    globals(), "match_24",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})[ \t\x0c\r\n]*())'
-    r'|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_cal'
-    r'l_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
-)
-match_25 = lazy(
-    globals(), "match_25",
-    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2'
-    r'}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|'
-    r'reasoning)"\s{0,99}:)))|(?:,)|\]()|\{)',
-)
-match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
-match_28 = lazy(
-    globals(), "match_28",
+match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
+match_27 = lazy(
+    globals(), "match_27",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
     r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|'
-    r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:(```)())|))',
+    r'(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:['
+    r" \t\x0c\r\n]*(?:(```)())|))",
 )
-match_29 = lazy(
-    globals(), "match_29",
+match_28 = lazy(
+    globals(), "match_28",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
@@ -364,8 +358,8 @@ match_29 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_30 = lazy(
-    globals(), "match_30",
+match_29 = lazy(
+    globals(), "match_29",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -405,6 +399,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -412,6 +407,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -423,6 +419,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -430,6 +427,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(11)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
@@ -437,6 +435,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[13]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
@@ -463,6 +462,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -493,6 +493,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -500,6 +501,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -507,6 +509,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(5)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
@@ -518,6 +521,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -533,6 +537,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(1)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         said = m[2]
                                         last = said[1:-1]
                                         name0 = last
@@ -545,6 +550,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(11)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
@@ -552,6 +558,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[13]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
@@ -578,6 +585,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -697,55 +705,70 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after _TEXT_KEY in tool_call; expected: JSON_STRING
+                                    # after ', ' in tool_call; expected: _TEXT_KEY, '"action_input": ', '"id": …
                                     if pos == n:
                                         return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "\"":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                    m = match_6(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after _TEXT_KEY in tool_call; expected: JSON_STRING
+                                            if pos == n:
                                                 return None
-                                        args0, parts0 = last, said
-                                        span0 = (pos, e)
-                                        pos = e
-                                        # after JSON_STRING in tool_call; expected: '}}', ', '
-                                        if pos == n:
-                                            return None
-                                        m = match_6(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 2:
-                                                if is_answer(name0, ANSWERS):
-                                                    if parts0.__class__ is list and len(args0) > 1:
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "\"":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
                                                         return None
-                                                    if not end_answer_call(
-                                                        out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                                    ):
-                                                        return None
-                                                else:
-                                                    if not name0 or (known is not None and name0 not in known):
-                                                        return None
-                                                    end_call(out, name0, args0, parts0, id0, start0, m.end(1))
-                                                pos = m.end()
-                                                s = 10
-                                                continue
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
+                                                args0, parts0 = last, said
+                                                span0 = (pos, e)
+                                                pos = e
+                                                # after JSON_STRING in tool_call; expected: '}}', ', '
+                                                if pos == n:
+                                                    return None
+                                                m = match_7(text, pos)
+                                                if m is not None:
+                                                    g = m.lastindex
+                                                    if g == 2:
+                                                        if unknown0:
+                                                            return None
+                                                        if is_answer(name0, ANSWERS):
+                                                            if parts0.__class__ is list and len(args0) > 1:
+                                                                return None
+                                                            if not end_answer_call(
+                                                                out, args0, text[span0[0] : span0[1]], span0, start0,
+                                                                m.end(1)
+                                                            ):
+                                                                return None
+                                                        else:
+                                                            if not name0 or (known is not None and name0 not in known):
+                                                                return None
+                                                            end_call(out, name0, args0, parts0, id0, start0, m.end(1))
+                                                        pos = m.end()
+                                                        s = 10
+                                                        continue
+                                                    return None
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
@@ -757,7 +780,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -776,11 +799,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_8(text, pos)
+                                        m = match_9(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -791,7 +815,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_i…
                                                 if pos == n:
                                                     return None
-                                                m = match_9(text, pos)
+                                                m = match_10(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 1:
@@ -973,6 +997,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(1)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[2]
                                     last = said[1:-1]
                                     name0 = last
@@ -980,7 +1005,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1144,7 +1169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1175,6 +1200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 18
                                         continue
@@ -1190,7 +1216,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 6: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1201,7 +1227,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_13(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1371,14 +1397,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
+                                                unknown0 = max(unknown0, doubt(text, pos))
                                                 pos = e
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_13(text, pos)
+                                                m = match_14(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
+                                                        if unknown0:
+                                                            return None
                                                         if is_answer(name0, ANSWERS):
                                                             if parts0.__class__ is list and len(args0) > 1:
                                                                 return None
@@ -1400,6 +1429,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         start0 = m.start(3)
                                                         span0 = (0, 0)
                                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                                        unknown0 = 0
                                                         pos = m.end()
                                                         s = 20
                                                         continue
@@ -1423,13 +1453,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 7: after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_14(text, pos)
+                                m = match_15(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
                                         said = m[1]
                                         last = said[1:-1]
                                         name0 = last
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -1462,6 +1494,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
+                                            unknown0 = max(unknown0, doubt(text, pos))
                                             pos = e
                                             s = 7
                                             continue
@@ -1476,7 +1509,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 8: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                                 if pos == n:
                                     return None
-                                m = match_15(text, pos)
+                                m = match_16(text, pos)
                                 if m is not None:
                                     return None
                                 c = text[pos]
@@ -1498,7 +1531,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                     if pos == n:
                                         return None
-                                    m = match_16(text, pos)
+                                    m = match_17(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 4:
@@ -1672,6 +1705,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0.append(argument_text(args0, k, t))
                                             args0[k] = value
                                             key0 = bare0 = None
+                                            if unknown0:
+                                                return None
                                             if is_answer(name0, ANSWERS):
                                                 if parts0.__class__ is list and len(args0) > 1:
                                                     return None
@@ -1690,7 +1725,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             continue
                                         if g == 5:
                                             pos = m.end()
-                                            # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                            # after _KNOWN_KEY in code|tool_call; expected: JSON_VALUE
                                             if pos == n:
                                                 return None
                                             c = text[pos]
@@ -1710,12 +1745,37 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if args0 is not None or key0 is not None:
                                                 return True
                                             return bool(out.segments or out.run_model)
-                                        if g == 7:
+                                        if g == 6:
+                                            pos = m.end()
+                                            # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c in "\"-0123456789[fnt{":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                unknown0 = max(unknown0, doubt(text, pos))
+                                                pos = e
+                                                s = 22
+                                                continue
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        if g == 8:
+                                            if unknown0:
+                                                return None
                                             if is_answer(name0, ANSWERS):
                                                 if parts0.__class__ is list and len(args0) > 1:
                                                     return None
                                                 if not end_answer_call(
-                                                    out, args0, text[span0[0] : span0[1]], span0, start0, m.end(6)
+                                                    out, args0, text[span0[0] : span0[1]], span0, start0, m.end(7)
                                                 ):
                                                     return None
                                             else:
@@ -1723,7 +1783,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return None
                                                 if parts0.__class__ is not str:
                                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                             pos = m.end()
                                             s = 10
                                             continue
@@ -1759,6 +1819,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
@@ -1766,6 +1827,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -1773,11 +1835,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(5)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1823,6 +1886,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(11)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
@@ -1830,6 +1894,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -1849,7 +1914,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_17(text, e)
+                                m = match_18(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -1870,7 +1935,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_18(text, pos)
+                            m = match_19(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1881,7 +1946,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2055,6 +2120,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 24
                                         continue
@@ -2071,7 +2137,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2243,10 +2309,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_20(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2272,10 +2340,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_20(text, pos)
+                                m = match_21(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -2292,6 +2362,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(2)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 26
                                         continue
@@ -2303,7 +2374,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 17: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                                 if pos == n:
                                     return None
-                                m = match_9(text, pos)
+                                m = match_10(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -2469,7 +2540,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 18: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_21(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2631,7 +2702,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_22(text, pos)
+                                    m = match_23(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2647,6 +2718,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 29
                                     continue
                                 if g == 6:
+                                    if unknown0 == 2:
+                                        return None
                                     end_code(out, start0, m.end(5))
                                     pos = m.end()
                                     s = 10
@@ -2659,10 +2732,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_23(text, pos)
+                            m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2679,10 +2754,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 20
                                     continue
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2699,6 +2777,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(5)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 30
                                     continue
@@ -2711,7 +2790,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 20: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_24(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2722,7 +2801,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_13(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2733,37 +2812,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(3)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                                    pos = m.end()
-                                    # after '}'; expected: _ENVELOPE_OPEN, ', ', ']', '{'
-                                    if pos == n:
-                                        return None
-                                    m = match_25(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            out.after_text = False
-                                            pos = m.end()
-                                            s = 10
-                                            continue
-                                        return None
-                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
@@ -2772,10 +2820,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2802,10 +2852,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 22: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 5:
+                                if g == 6:
                                     pos = m.end()
                                     # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                                     if pos == n:
@@ -2821,14 +2871,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 22
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 7:
-                                    end_code(out, start0, m.end(6))
+                                if g == 8:
+                                    if unknown0 == 2:
+                                        return None
+                                    end_code(out, start0, m.end(7))
                                     pos = m.end()
                                     s = 10
                                     continue
@@ -2840,10 +2893,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2869,7 +2924,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_28(text, pos)
+                            m = match_27(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2888,6 +2943,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 24
                                         continue
@@ -2895,6 +2951,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 4:
+                                    if unknown0 == 2:
+                                        return None
                                     end_code(out, start0, m.end(2))
                                     start0 = m.start(3)
                                     end_code(out, start0, m.end(3))
@@ -2910,10 +2968,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_29(text, pos)
+                                m = match_28(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -2930,6 +2990,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(2)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 32
                                         continue
@@ -2941,7 +3002,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -2952,7 +3013,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                         if pos == n:
                                             return None
-                                        m = match_9(text, pos)
+                                        m = match_10(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 1:
@@ -3121,10 +3182,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 27: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3149,10 +3212,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
+                                    if unknown0 == 2:
+                                        return None
                                     end_code(out, start0, m.end(5))
                                     pos = m.end()
                                     s = 10
@@ -3177,6 +3242,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
                                 pos = e
                                 s = 18
                                 continue
@@ -3187,7 +3253,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3209,7 +3275,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_13(text, pos)
+                                m = match_14(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3379,7 +3445,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 32: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3401,7 +3467,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_30(text, pos)
+                                m = match_29(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3567,10 +3633,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_20(text, pos)
+                            m = match_21(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3587,10 +3655,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 26
                                     continue
                                 if g == 4:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3616,10 +3687,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 34: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_23(text, pos)
+                                m = match_24(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3637,6 +3710,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 10
                                         continue
                                     if g == 6:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3653,6 +3728,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(5)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 30
                                         continue
@@ -3664,10 +3740,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 35: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_29(text, pos)
+                                m = match_28(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3684,10 +3762,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(2)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 32
                                         continue
                                     if g == 4:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None

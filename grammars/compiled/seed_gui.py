@@ -30,7 +30,7 @@ SOURCES = {
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/ui_tars_think.lark": 1828826900,
@@ -104,17 +104,17 @@ match_1 = lazy(
     r"`\n]{0,80}\n))()|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:"
     r'(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments'
     r'|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]'
-    r'*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``'
-    r")[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|(?:<seed:tool_call>)(?:"
-    "[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],"
-    ";|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'"
-    "](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|)|</seed:tool_"
-    "call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    r"\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:((?:</function>))[ \t\x0c\r\n]*()|<parameter=(?:[ \t\x0c\r\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|())|<code_env>(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}na"
-    "me=[\"']|</code_env>|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?"
-    r':[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|]{1,200})())|))|))|))|))|)|</seed:tool_call>()|<function=()",
+    r'*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:('
+    r"?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|(?:<seed:tool_call>)(?:[ \t\x0c\r\n]*(?:(<function"
+    "\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s"
+    "<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|)|</seed:tool_call>()|(<function=)(?:[ \\t\\x"
+    "0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r"
+    "\\n]*(?:((?:</function>))[ \\t\\x0c\\r\\n]*()|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],"
+    ";|]{1,200})())|))|))|))|))|())|<code_env>(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</code_env>"
+    "|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
+    "?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\]"
+    r",;|]{1,200})())|))|))|))|))|)|</seed:tool_call>()|<function=()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -131,8 +131,8 @@ match_4 = lazy(
 )
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
@@ -193,7 +193,13 @@ match_13 = lazy(
     r"\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?:<\|FunctionCallEnd\|>\s{0,99}<\/mcp_env>))())|))"
     r"|))",
 )
-match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
+match_14 = lazy(
+    globals(), "match_14",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
+)
+match_15 = lazy(globals(), "match_15", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
@@ -208,15 +214,15 @@ spaces_2 = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
 )
-match_15 = lazy(
-    globals(), "match_15",
+match_16 = lazy(
+    globals(), "match_16",
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
     r"\n]{0,80}\n))|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^"
     r"`\n]{1,1000}`(?!`)|\s{0,9}<\/answer>\s{0,9}()|(?:<seed:tool_call>)|<code_env>|</seed:tool_call>|<functi"
     r"on=",
 )
-match_16 = lazy(
-    globals(), "match_16",
+match_17 = lazy(
+    globals(), "match_17",
     r"[ \t\x0c\r\n]*(?:((?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<par"
     "ameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*("
     "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\""
@@ -268,6 +274,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -287,6 +294,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -295,7 +303,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 18:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(17)
                                 raw = text[start0:e]
@@ -313,6 +324,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 20:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -321,6 +333,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 25:
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -388,6 +401,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -448,6 +462,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 13:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -461,7 +476,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 18:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(17)
                                 raw = text[start0:e]
@@ -479,6 +497,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 20:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -487,6 +506,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 25:
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -499,7 +519,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 2: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_5(text, pos)
@@ -677,7 +697,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 5:
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[3]
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(4)
                                     raw = text[start0:e]
@@ -695,7 +718,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 9:
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[3]
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(4)
                                     raw = text[start0:e]
@@ -709,7 +735,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[7]
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(8)
                                     raw = text[start0:e]
@@ -815,6 +844,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0.append(argument_text(args0, k, t))
                                         args0[k] = value
                                         key0 = bare0 = None
+                                        if unknown0:
+                                            return None
                                         if mapping.is_name(name0 or ""):
                                             e = m.end(1)
                                             raw = text[start0:e]
@@ -872,6 +903,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(1)
                                         raw = text[start0:e]
@@ -905,6 +938,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(1)
                                         raw = text[start0:e]
@@ -918,6 +953,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[4]
                                     key0 = m[11]
                                     pos = m.end()
@@ -1002,6 +1038,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(1)
                                         raw = text[start0:e]
@@ -1035,6 +1073,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(1)
                                         raw = text[start0:e]
@@ -1048,7 +1088,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[4]
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(5)
                                         raw = text[start0:e]
@@ -1123,6 +1166,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0.append(argument_text(args0, k, t))
                                         args0[k] = value
                                         key0 = bare0 = None
+                                        if unknown0:
+                                            return None
                                         if mapping.is_name(name0 or ""):
                                             e = m.end(1)
                                             raw = text[start0:e]
@@ -1175,6 +1220,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 20:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1190,6 +1236,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -1203,14 +1251,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_5(text, pos)
+                                m = match_14(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1261,6 +1310,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -1281,7 +1332,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         # state 11: after '\n</think>\n\n'; expected: TEXT, _ANSWER_OPEN
-                        m = match_14(text, pos)
+                        m = match_15(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -1300,7 +1351,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         break
-                                    m = match_15(text, e)
+                                    m = match_16(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -1354,6 +1405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -1368,7 +1420,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 18:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(17)
                                 raw = text[start0:e]
@@ -1386,6 +1441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 20:
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1394,6 +1450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 25:
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -1421,7 +1478,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in tool_call; expected: '</parameter>\n'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1472,6 +1529,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(4)
                                         raw = text[start0:e]
@@ -1485,6 +1544,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     name0 = m[6]
                                     key0 = m[7]
                                     pos = m.end()
@@ -1527,6 +1587,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0.append(argument_text(args0, k, t))
                                         args0[k] = value
                                         key0 = bare0 = None
+                                        if unknown0:
+                                            return None
                                         if mapping.is_name(name0 or ""):
                                             e = m.end(3)
                                             raw = text[start0:e]
@@ -1589,6 +1651,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -1622,6 +1686,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -1635,6 +1701,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
@@ -1705,6 +1772,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -1738,6 +1807,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(1)
                                 raw = text[start0:e]
@@ -1751,6 +1822,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
@@ -1789,6 +1861,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
+                                    if unknown0:
+                                        return None
                                     if mapping.is_name(name0 or ""):
                                         e = m.end(1)
                                         raw = text[start0:e]
@@ -1847,6 +1921,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0.append(argument_text(args0, k, t))
                                 args0[k] = value
                                 key0 = bare0 = None
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -1880,6 +1956,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0.append(argument_text(args0, k, t))
                                 args0[k] = value
                                 key0 = bare0 = None
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -1893,7 +1971,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(5)
                                     raw = text[start0:e]
@@ -1927,6 +2008,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0.append(argument_text(args0, k, t))
                                 args0[k] = value
                                 key0 = bare0 = None
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -1940,7 +2023,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(5)
                                     raw = text[start0:e]
@@ -1954,6 +2040,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[8]
                                 key0 = m[9]
                                 pos = m.end()
@@ -1990,6 +2077,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0.append(argument_text(args0, k, t))
                                 args0[k] = value
                                 key0 = bare0 = None
+                                if unknown0:
+                                    return None
                                 if mapping.is_name(name0 or ""):
                                     e = m.end(1)
                                     raw = text[start0:e]
@@ -2003,6 +2092,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 name0 = m[4]
                                 key0 = m[11]
                                 pos = m.end()

@@ -6,6 +6,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_call,
     end_code,
     end_think,
@@ -20,7 +21,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/kimi.lark": 683822513,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -52,7 +53,7 @@ match_2 = lazy(
     r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
     r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
     r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())'
-    r'|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|())',
+    r'|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|))|())',
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_begin\|>))")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
@@ -64,8 +65,8 @@ match_6 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
     r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
-    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:)[ \t\x0c\r\n]*())|))|))|))|))",
+    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -77,24 +78,23 @@ match_8 = lazy(
     r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
     r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
     r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}'
-    r':(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:'
-    r"<\|tool_call_begin\|>))",
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:<\|tool_call_begin\|>))',
+)
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_9 = lazy(globals(), "match_9", r"(?<=\n)[ ]{0,3}```()")
-match_10 = lazy(
-    globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
-    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:))",
-)
+match_10 = lazy(globals(), "match_10", r"(?<=\n)[ ]{0,3}```()")
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
 match_13 = lazy(
@@ -107,29 +107,34 @@ match_14 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ '
     r"\t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_"
-    r'begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,'
-    r'99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^'
-    r'"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))',
+    r"begin\|>)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|))|))|))|))|))|))",
 )
 match_15 = lazy(
     globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)()'
     r')|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:'
-    r'[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())|))',
+    r'type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r'
+    r"\n]*(?:(<\|tool_call_end\|>)())|))",
 )
 match_16 = lazy(
     globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?'
     r':[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)())|))|))|))|)|(?:(?:"(?:arguments|parameters|args)"'
-    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()'
-    r")|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)()|("
-    r'<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0'
-    r',99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"'
-    r']))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]'
-    r"*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_begin\|>)(?"
-    r":[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))",
+    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*('
+    r"?:(?:<\|tool_calls_section_end\|>)()|(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:("
+    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
+    r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?'
+    r":,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))",
+)
+match_17 = lazy(
+    globals(), "match_17",
+    r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_end\|>)|(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t"
+    r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters'
+    r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
+    r"\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))",
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -221,6 +226,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             id0 = last
@@ -230,18 +236,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 4
                             continue
                         if g == 9:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
                         if g == 8:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             name0 = last
@@ -256,12 +265,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 20:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 8
                             continue
                         if g == 16:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -297,6 +308,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 10:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             # after '<|tool_call_begin|>' in tool_call; expected: '{'
                             if pos == n:
@@ -310,6 +322,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[4]
                             last = said[1:-1]
                             id0 = last
@@ -319,18 +332,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 4
                             continue
                         if g == 9:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
                         if g == 8:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             name0 = last
@@ -377,12 +393,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 20:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 8
                             continue
                         if g == 16:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -392,9 +410,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 18:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
+                            if unknown0:
+                                return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
@@ -406,8 +427,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 19:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
-                            # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                            # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -447,6 +469,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
+                                            unknown0 = max(unknown0, doubt(text, pos))
                                             pos = e
                                             # after JSON_VALUE in tool_call; expected: ', ', '}'
                                             if pos == n:
@@ -482,48 +505,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 3:
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 said = m[2]
                                 last = said[1:-1]
                                 name1 = last
                                 pos = m.end()
-                                # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                 if pos == n:
                                     return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
+                                m = match_9(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                        if pos == n:
                                             return None
-                                    args1, parts1 = last, said
-                                    pos = e
-                                    s = 13
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args1, parts1 = last, said
-                                    pos = e
-                                    s = 13
-                                    continue
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 13
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 13
+                                            continue
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
                                 if args1 is not None or key1 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
@@ -539,7 +575,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_9(text, e)
+                            m = match_10(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -561,7 +597,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -657,10 +693,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -709,10 +745,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -739,7 +775,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_9(text, e)
+                            m = match_10(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -793,6 +829,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[7]
                             last = said[1:-1]
                             name0 = last
@@ -802,6 +839,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 16:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -861,6 +899,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -929,6 +969,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 said = m[1]
                                 last = said[1:-1]
                                 name0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -936,69 +978,83 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
-                                # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
                                 if pos == n:
                                     return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    pos = e
-                                    # after JSON_VALUE in tool_call; expected: ', '
-                                    if pos == n:
-                                        return None
-                                    m = match_6(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            said = m[1]
-                                            last = said[1:-1]
-                                            name0 = last
-                                            pos = m.end()
-                                            # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                m = match_11(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        pos = m.end()
+                                        # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
                                             if pos == n:
                                                 return None
                                             c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                pos = e
-                                                # after JSON_VALUE in tool_call; expected: ', ', '}'
-                                                if pos == n:
-                                                    return None
-                                                m = match_7(text, pos)
-                                                if m is not None:
-                                                    g = m.lastindex
-                                                    if g == 1:
-                                                        pos = m.end()
-                                                        s = 18
-                                                        continue
-                                                    return None
-                                                if args0 is not None or key0 is not None:
-                                                    return True
-                                                return bool(out.segments or out.run_model)
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            # after JSON_VALUE in tool_call; expected: ', '
+                                            if pos == n:
+                                                return None
+                                            m = match_6(text, pos)
+                                            if m is not None:
+                                                g = m.lastindex
+                                                if g == 2:
+                                                    said = m[1]
+                                                    last = said[1:-1]
+                                                    name0 = last
+                                                    pos = m.end()
+                                                    # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                    if c in " \t\r\n\x0c":
+                                                        pos = blanks(text, pos).end()
+                                                        if pos == n:
+                                                            return None
+                                                        c = text[pos]
+                                                    if c in "\"-0123456789[fnt{":
+                                                        found = read_at(text, pos, depth)
+                                                        if found is None:
+                                                            return None
+                                                        last, e, said = found
+                                                        unknown0 = max(unknown0, doubt(text, pos))
+                                                        pos = e
+                                                        # after JSON_VALUE in tool_call; expected: ', ', '}'
+                                                        if pos == n:
+                                                            return None
+                                                        m = match_7(text, pos)
+                                                        if m is not None:
+                                                            g = m.lastindex
+                                                            if g == 1:
+                                                                pos = m.end()
+                                                                s = 18
+                                                                continue
+                                                            return None
+                                                        if args0 is not None or key0 is not None:
+                                                            return True
+                                                        return bool(out.segments or out.run_model)
+                                                    if args0 is not None or key0 is not None:
+                                                        return True
+                                                    return bool(out.segments or out.run_model)
+                                                return None
                                             if args0 is not None or key0 is not None:
                                                 return True
                                             return bool(out.segments or out.run_model)
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
@@ -1018,6 +1074,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     said = m[1]
                                     last = said[1:-1]
                                     id0 = last
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1042,6 +1100,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 16
                                         continue
@@ -1049,6 +1108,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1069,6 +1130,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1078,6 +1141,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 if g == 9:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1085,13 +1150,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     start0 = m.start(7)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[8]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
                                     s = 19
                                     continue
-                                if g == 12:
+                                if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1099,33 +1167,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     start0 = m.start(7)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[8]
                                     last = said[1:-1]
                                     name0 = last
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                                    start0 = m.start(11)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     pos = m.end()
-                                    # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
+                                    # after '<|tool_call_end|>'; expected: '<|tool_calls_section_end|>', '<|too…
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_17(text, pos)
                                     if m is not None:
                                         g = m.lastindex
-                                        if g == 2:
-                                            said = m[1]
+                                        if g == 3:
+                                            start0 = m.start(1)
+                                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                            unknown0 = 0
+                                            said = m[2]
                                             last = said[1:-1]
                                             name0 = last
                                             pos = m.end()
-                                            s = 18
+                                            s = 19
                                             continue
                                         return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
                                     return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1176,10 +1246,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 20:
-                            # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                            # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1201,6 +1271,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     said = m[1]
                                     last = said[1:-1]
                                     id0 = last
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1225,6 +1297,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 20
                                         continue
@@ -1232,6 +1305,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1241,6 +1316,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 if g == 9:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1248,6 +1325,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     start0 = m.start(7)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[8]
                                     last = said[1:-1]
                                     name0 = last

@@ -7,6 +7,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_action,
     end_call,
     end_code,
@@ -23,8 +24,8 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
-    "shared/named_calls.lark": 1697229270,
+    "shared/json_call.lark": 579382445,
+    "shared/named_calls.lark": 811596638,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "ui_tars_calls.lark": 4226202781,
@@ -95,55 +96,53 @@ match_1 = lazy(
     globals(), "match_1",
     r'(?:(?:\{(?=\s{0,99}"(?:type|name|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|too'
     r'l_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    r'\t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}'
-    r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|('
-    r'\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:js'
-    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n"
-    r" ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
-)
-match_2 = lazy(
-    globals(), "match_2",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))['
-    r" \t\x0c\r\n]*())",
+    r'\t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|in'
+    r'dex|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,'
+    r"99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n"
+    r" ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?"
+    r"!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
+match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-match_5 = lazy(
-    globals(), "match_5",
+match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
+match_4 = lazy(
+    globals(), "match_4",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,'
+    r'200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
+match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+match_6 = lazy(
+    globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s'
+    r'{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?'
+    r':"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))'
+    r'|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))'
+    r'|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
-    r"))|))|)|\})",
+    r'?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|\})',
 )
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
-    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id'
-    r'|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,'
-    r'99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"n'
-    r'ame"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})())',
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:argumen'
+    r'ts|parameters|args)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"'
+    r'[^"]))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|(\})())',
 )
-match_10 = lazy(
-    globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]'
-    r"*())|)|(\})())",
-)
+match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_leading = None
 
 
@@ -182,16 +181,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
+                        unknown0 = 0
+                        said = m[5]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 13:
+                    if g == 14:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
@@ -206,27 +206,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         said = m[1]
                         last = said[1:-1]
                         id0 = last
                         pos = m.end()
-                        # after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"name": '…
-                        if pos == n:
-                            return None
-                        m = match_2(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                s = 4
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
+                        s = 4
+                        continue
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '"arguments": ' in code|tool_call; expected: JSON_VALUE
                         if pos == n:
@@ -269,38 +259,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 7:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        name0 = last
-                        if mapping.is_name(name0 or ""):
-                            e = m.end(6)
-                            raw = text[start0:e]
-                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                return None
-                        else:
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 8:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         # after '"type": ' in code|tool_call; expected: JSON_VALUE
                         if pos == n:
@@ -317,12 +279,71 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             last, e, said = found
                             pos = e
-                            s = 7
+                            s = 6
                             continue
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
+                    if g == 6:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        said = m[5]
+                        last = said[1:-1]
+                        name0 = last
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 8:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        said = m[5]
+                        last = said[1:-1]
+                        name0 = last
+                        if unknown0:
+                            return None
+                        if mapping.is_name(name0 or ""):
+                            e = m.end(7)
+                            raw = text[start0:e]
+                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                return None
+                        else:
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                        pos = m.end()
+                        s = 7
+                        continue
                     if g == 9:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        pos = m.end()
+                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            unknown0 = max(unknown0, doubt(text, pos))
+                            pos = e
+                            s = 6
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -337,7 +358,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_2(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -348,7 +369,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -363,7 +384,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_2(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -374,7 +395,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -389,7 +410,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_4(text, e)
+                            m = match_3(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -400,13 +421,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 12:
+                    if g == 13:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 6
+                        s = 7
                         continue
-                    if g == 13:
+                    if g == 14:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
@@ -417,7 +438,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 2: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"typ…
                     if pos == n:
                         return None
-                    m = match_5(text, pos)
+                    m = match_4(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
@@ -480,7 +501,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_6(text, e)
+                            m = match_5(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -494,27 +515,50 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                     else:
-                        # state 4: after '"type": ' in code|tool_call; expected: JSON_VALUE
+                        # state 4: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"typ…
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            pos = e
-                            s = 7
-                            continue
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '"type": ' in code|tool_call; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    pos = e
+                                    s = 6
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 3:
+                                said = m[2]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 9
+                                continue
+                            if g == 4:
+                                pos = m.end()
+                                s = 10
+                                continue
+                            return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
@@ -531,6 +575,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             said = m[1]
                             last = said[1:-1]
                             name0 = last
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(2)
                                 raw = text[start0:e]
@@ -543,7 +589,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                     if args0 is not None or key0 is not None:
@@ -551,7 +597,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
-                        # state 6: after '}'; expected: TEXT
+                        # state 6: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_8(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                said = m[1]
+                                last = said[1:-1]
+                                id0 = last
+                                pos = m.end()
+                                s = 4
+                                continue
+                            if g == 3:
+                                pos = m.end()
+                                s = 10
+                                continue
+                            if g == 5:
+                                if unknown0 == 2:
+                                    return None
+                                end_code(out, start0, m.end(4))
+                                pos = m.end()
+                                s = 7
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 7: after '}'; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -579,53 +654,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 5:
+                        if g == 6:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[4]
+                            unknown0 = 0
+                            said = m[5]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
                             continue
                         return None
-                    else:
-                        # state 7: after JSON_VALUE in code|tool_call; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                said = m[1]
-                                last = said[1:-1]
-                                id0 = last
-                                said = m[2]
-                                last = said[1:-1]
-                                name0 = last
-                                pos = m.end()
-                                s = 10
-                                continue
-                            if g == 4:
-                                said = m[1]
-                                last = said[1:-1]
-                                id0 = last
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 5:
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 7:
-                                end_code(out, start0, m.end(6))
-                                pos = m.end()
-                                s = 6
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
             else:
                 if s < 9:
                     # state 8: after JSON_VALUE in code|tool_call; expected: ', ', '}'
@@ -638,6 +677,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             said = m[1]
                             last = said[1:-1]
                             id0 = last
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(2)
                                 raw = text[start0:e]
@@ -650,9 +691,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         if g == 5:
+                            if unknown0:
+                                return None
                             if mapping.is_name(name0 or ""):
                                 e = m.end(4)
                                 raw = text[start0:e]
@@ -665,7 +708,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                     if args0 is not None or key0 is not None:
@@ -673,7 +716,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 10:
-                        # state 9: after '"type": ' in code|tool_call; expected: JSON_VALUE
+                        # state 9: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -687,39 +730,57 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
+                            unknown0 = max(unknown0, doubt(text, pos))
                             pos = e
-                            s = 10
-                            continue
+                            # after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if mapping.is_name(name0 or ""):
+                                        e = m.end(1)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 10: after JSON_STRING in code|tool_call; expected: ', ', '}'
+                        # state 10: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
-                        m = match_10(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                s = 9
-                                continue
-                            if g == 3:
-                                if mapping.is_name(name0 or ""):
-                                    e = m.end(2)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                else:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                pos = m.end()
-                                s = 6
-                                continue
-                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            unknown0 = max(unknown0, doubt(text, pos))
+                            pos = e
+                            s = 6
+                            continue
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)

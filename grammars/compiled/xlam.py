@@ -6,6 +6,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_call,
     end_code,
     end_think,
@@ -20,7 +21,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -47,25 +48,22 @@ match_2 = lazy(
     r':[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:argumen'
     r'ts|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`'
-    r"\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0"
-    r',80}\n()|\[TOOL_CALLS\](?=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments'
-    r'|parameters|args|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_'
-    r'call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?'
-    r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)'
-    r")|))|))|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,9"
-    r'9}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]'
-    r'*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s'
-    r'{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r"(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:(?i:<think(?:ing)?>))()",
+    r'f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?'
+    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|\[TOOL_CALLS\](?=\s"
+    r'{0,9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99'
+    r'}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|<tool_call>(?='
+    r'\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0'
+    r',99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
+    r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x'
+    r'0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:<think(?:ing)?>))()',
 )
 match_3 = lazy(
     globals(), "match_3",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}'
-    r':(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"'
+    r'\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -74,8 +72,8 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -88,43 +86,53 @@ match_8 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:('
     r'?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("'
-    r'[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,'
-    r'99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|\[T'
-    r"OOL_CALLS\](?=\s{0,9}\[)|<tool_call>(?=\s{0,99}\[))",
+    r'[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\[TOOL_CALLS\](?=\s{0,9}\[)|<to'
+    r"ol_call>(?=\s{0,99}\[))",
 )
-match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
-match_10 = lazy(
-    globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))',
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
+match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|'
+    r'status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))',
+)
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]'
     r"*(?:(\{)[ \t\x0c\r\n]*())|))|))|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0"
     r'c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|ar'
     r'gs)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c'
-    r"\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|)"
-    r")|))|))|))|))|)|\]())|))",
+    r"\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})[ \t\x0c\r\n]*())|))|))|))|)|\]())|))",
 )
-match_12 = lazy(
-    globals(), "match_12",
+match_13 = lazy(
+    globals(), "match_13",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
+    r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"['
+    r'^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\])',
+)
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
     r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
     r"\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))",
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_15 = lazy(
+    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
     r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
     r"\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:<\/tool_call>())|))|))",
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_16 = lazy(
+    globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})(?:['
     r" \t\x0c\r\n]*(?:\]())|))|))|))|))",
@@ -188,6 +196,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 6:
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[5]
                                     last = said[1:-1]
                                     name0 = last
@@ -228,6 +237,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[5]
                             last = said[1:-1]
                             name0 = last
@@ -242,6 +252,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 12:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[11]
                             last = said[1:-1]
                             name0 = last
@@ -257,6 +268,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 16:
                             start0 = m.start(14)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -282,20 +294,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[3]
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
-                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _OT…
+                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KN…
                             if pos == n:
                                 return None
                             m = match_3(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 4:
+                                if g == 2:
                                     pos = m.end()
-                                    s = 9
-                                    continue
+                                    # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        s = 9
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
@@ -303,6 +334,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[5]
                             last = said[1:-1]
                             name0 = last
@@ -369,6 +401,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 12:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[11]
                             last = said[1:-1]
                             name0 = last
@@ -384,6 +417,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 16:
                             start0 = m.start(14)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[15]
                             last = said[1:-1]
                             name0 = last
@@ -398,7 +432,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 2: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -468,48 +502,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 3:
                                     start1 = m.start(1)
                                     name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
                                     said = m[2]
                                     last = said[1:-1]
                                     name1 = last
                                     pos = m.end()
-                                    # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                    # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                     if pos == n:
                                         return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                    m = match_9(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                            if pos == n:
                                                 return None
-                                        args1, parts1 = last, said
-                                        pos = e
-                                        s = 11
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args1, parts1 = last, said
-                                        pos = e
-                                        s = 11
-                                        continue
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 11
+                                                continue
+                                            if c in "\"-0123456789[fnt":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 11
+                                                continue
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
                                     if args1 is not None or key1 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
@@ -539,7 +586,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 7:
                     if s < 6:
-                        # state 5: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 5: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -628,6 +675,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[5]
                             last = said[1:-1]
                             name0 = last
@@ -637,7 +685,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 8:
-                        # state 7: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        # state 7: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -699,7 +747,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_9(text, e)
+                                m = match_10(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -717,35 +765,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 9: after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                            # state 9: after JSON_VALUE in tool_call; expected: ', '
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                pos = e
-                                # after JSON_VALUE in tool_call; expected: ', '
-                                if pos == n:
-                                    return None
-                                m = match_10(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        pos = m.end()
+                            m = match_11(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
                                         s = 9
                                         continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -756,10 +805,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 8:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -767,14 +818,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[7]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_6(text, pos)
+                                m = match_9(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -824,7 +876,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if g == 11:
+                            if g == 10:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -832,24 +886,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[7]
                                 last = said[1:-1]
                                 name0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(9))
-                                start0 = m.start(10)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 pos = m.end()
-                                # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
+                                # after '}'; expected: ', ', ']'
                                 if pos == n:
                                     return None
-                                m = match_3(text, pos)
+                                m = match_13(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        start0 = m.start(1)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         said = m[2]
                                         last = said[1:-1]
                                         name0 = last
@@ -857,10 +915,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 15
                                         continue
                                     return None
-                                if args0 is not None or key0 is not None:
-                                    return True
                                 return bool(out.segments or out.run_model)
-                            if g == 12:
+                            if g == 11:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -877,10 +935,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 11: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_14(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
+                                if unknown1:
+                                    return None
                                 if not name1 or (known is not None and name1 not in known):
                                     return None
                                 if parts1.__class__ is not str:
@@ -888,14 +948,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                 start1 = m.start(2)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 said = m[3]
                                 last = said[1:-1]
                                 name1 = last
                                 pos = m.end()
-                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _OT…
+                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                 if pos == n:
                                     return None
-                                m = match_6(text, pos)
+                                m = match_9(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -946,6 +1007,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 6:
+                                if unknown1:
+                                    return None
                                 if not name1 or (known is not None and name1 not in known):
                                     return None
                                 if parts1.__class__ is not str:
@@ -964,13 +1027,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 12: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
                                 said = m[1]
                                 last = said[1:-1]
                                 id0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -978,6 +1043,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
                                 if pos == n:
@@ -1032,7 +1098,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if g == 12:
+                            if g == 11:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1050,10 +1118,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 13: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1061,14 +1131,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[3]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                    # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
+                                    m = match_9(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1126,10 +1197,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 14: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 8:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1137,13 +1210,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     start0 = m.start(6)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[7]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 19
+                                    s = 15
                                     continue
-                                if g == 12:
+                                if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1157,108 +1233,103 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
             else:
-                if s < 18:
+                if s < 17:
                     if s < 16:
-                        # state 15: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        # state 15: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
+                        m = match_9(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                if pos == n:
                                     return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 20
-                            continue
-                        if c in "\"-0123456789[fnt":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 20
-                            continue
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 19
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 19
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 17:
-                            # state 16: after JSON_VALUE in tool_call in code; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 6:
-                                    if not name1 or (known is not None and name1 not in known):
-                                        return None
-                                    if parts1.__class__ is not str:
-                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                    out.after_text = False
-                                    pos = m.end()
-                                    s = 6
-                                    continue
-                                return None
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 17: after JSON_VALUE in tool_call; expected: ', '
-                            if pos == n:
-                                return None
-                            m = match_14(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                    pos = m.end()
-                                    s = 6
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 19:
-                        # state 18: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        # state 16: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_13(text, pos)
+                        m = match_14(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 5:
+                            if g == 6:
+                                if unknown1:
+                                    return None
+                                if not name1 or (known is not None and name1 not in known):
+                                    return None
+                                if parts1.__class__ is not str:
+                                    parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                out.after_text = False
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
+                        if args1 is not None or key1 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 18:
+                        # state 17: after JSON_VALUE in tool_call; expected: ', '
+                        if pos == n:
+                            return None
+                        m = match_16(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                said = m[1]
+                                last = said[1:-1]
+                                name0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                 pos = m.end()
                                 s = 6
                                 continue
@@ -1267,29 +1338,38 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 20:
-                            # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                        if s < 19:
+                            # state 18: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_6(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 5:
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 15
+                                    s = 6
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
+                            # state 19: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 8:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1297,13 +1377,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     start0 = m.start(6)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[7]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 19
+                                    s = 15
                                     continue
-                                if g == 12:
+                                if g == 11:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:

@@ -15,6 +15,8 @@ from outspoken.grammar.matchers import NamedOperation
 from .source import literal
 
 EMPTY = '""'
+#: The nodes whose objects may have keys that the grammar does not know.
+_OBJECTS = frozenset({"tool_call", "action", "envelope"})
 
 #: The variables of an open node by its kinds. Each gets the depth of the node as a suffix: `start0`, `name0`, …
 _CALL = ("name", "id", "args", "parts", "key", "bare")
@@ -59,6 +61,8 @@ class OperationWriter:
         self._unshift = " + o" if header.opened else ""
         #: JSON strings may be the text of reasoning or of an envelope
         self._has_content = any(rule.short == "content" for rule in automaton.tables.rules)
+        #: objects may have keys that the grammar does not know
+        self._has_unknown = any(rule.short == "unknown" for rule in automaton.tables.rules)
         self._lines: list[str] = []
         self._indent = 0
         #: the last value is certainly a string
@@ -176,6 +180,8 @@ class OperationWriter:
             self._put(f"span{d} = (0, 0)")
         if names:
             self._put(f"{' = '.join([f'{name}{d}' for name in names])} = None")
+        if self._has_unknown and not _OBJECTS.isdisjoint(kinds):
+            self._put(f"unknown{d} = 0")
         if arg == "answer":
             self._put("out.after_text = False")
 
@@ -189,13 +195,26 @@ class OperationWriter:
     def _do_markup(self, arg: str, start: str, end: str, token: str) -> None:
         self._put("out.after_text = False")
 
+    def _refuse_unknown(self, kinds: str, d: int) -> None:
+        """The parser reports unknown keys, but those of values that are shown as they are."""
+        if self._has_unknown and not _OBJECTS.isdisjoint(kinds.split()):
+            self._put(f"if unknown{d}:", "    return None")
+
+    def _refuse_misspelt(self, kinds: str, d: int) -> None:
+        """The parser decides whether an object is a call with a misspelt key."""
+        if self._has_unknown and "tool_call" in kinds.split():
+            self._put(f"if unknown{d} == 2:", "    return None")
+
     def _ends(self, function: str, end: str, *between: str, d: int) -> None:
         """The call of a function that adds what ended to the output."""
         arguments = ["out", *between, f"start{d}{self._shift}", f"{end}{self._shift}"]
         self._put(f"{function}({', '.join(arguments)})")
 
     def _do_end_code(self, arg: str, start: str, end: str, token: str) -> None:
-        self._ends("end_code", end, d=self._pop()[0])
+        kinds = self._nodes[self._top()]
+        d, _ = self._pop()
+        self._refuse_misspelt(kinds, d)
+        self._ends("end_code", end, d=d)
 
     def _do_end_answer(self, arg: str, start: str, end: str, token: str) -> None:
         self._ends("end_answer", end, d=self._pop()[0])
@@ -206,12 +225,16 @@ class OperationWriter:
         self._put(f"end_think(out, {self._offsets(f'start{d}', end)}{content})")
 
     def _do_end_json(self, arg: str, start: str, end: str, token: str) -> None:
+        kinds = self._nodes[self._top()]
         d, _ = self._pop()
+        self._refuse_misspelt(kinds, d)
         self._put(f"e = {end}")
         self._put(f"end_json(out, text[start{d}:e], {self._offsets(f'start{d}', 'e')}, settings.max_depth)")
 
     def _do_end_envelope(self, arg: str, start: str, end: str, token: str) -> None:
+        kinds = self._nodes[self._top()]
         d, _ = self._pop()
+        self._refuse_unknown(kinds, d)
         self._ends("end_envelope", end, f"*(content{d} or NO_CONTENT)", f"more{d}", d=d)
 
     def _do_end_payload(self, arg: str, start: str, end: str, token: str) -> None:
@@ -227,7 +250,9 @@ class OperationWriter:
             self._put(f"if name{d}:", f"    name{c} = name{d}")
 
     def _do_end_tool_call(self, arg: str, start: str, end: str, token: str) -> None:
+        kinds = self._nodes[self._top()]
         d, facts = self._pop()
+        self._refuse_unknown(kinds, d)
         depth = self._indent
         if self._answers:
             raw = f"text[span{d}[0]{self._unshift} : span{d}[1]{self._unshift}]"
@@ -252,7 +277,9 @@ class OperationWriter:
         self._indent = depth
 
     def _do_end_action(self, arg: str, start: str, end: str, token: str) -> None:
+        kinds = self._nodes[self._top()]
         d, _ = self._pop()
+        self._refuse_unknown(kinds, d)
         self._action(d, end)
         if self._nodes and "action" in self._nodes[-1].split():
             self._put(f"args{d - 1} = nest_action(out, args{d - 1})")
@@ -303,6 +330,10 @@ class OperationWriter:
 
     def _do_field_needs_more_work(self, arg: str, start: str, end: str, token: str) -> None:
         self._put("if last.__class__ is bool:", f"    more{self._top()} = last")
+
+    def _do_field_unknown(self, arg: str, start: str, end: str, token: str) -> None:
+        d = self._top()
+        self._put(f"unknown{d} = max(unknown{d}, doubt(text, {start}))")
 
     def _do_field_arguments(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()

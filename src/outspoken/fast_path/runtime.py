@@ -55,6 +55,7 @@ __all__ = [
     "blanks",
     "checked",
     "closing_text",
+    "doubt",
     "end_action",
     "end_answer",
     "end_answer_call",
@@ -95,6 +96,13 @@ def __getattr__(name: str) -> Any:
     from outspoken.grammar.header import Header
 
     return Header
+
+
+def doubt(text: str, at: int) -> int:
+    """See `keys.doubt`."""
+    from outspoken.semantics import keys  # few texts have a key that their grammar does not know
+
+    return keys.doubt(text, at)
 
 
 # actions, and calls that answer the user

@@ -7,7 +7,8 @@ from typing import Any
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
-from outspoken.results.edits import RepairedValue
+from outspoken.results.edits import Edit, RepairedValue
+from outspoken.semantics.keys import ARGUMENTS_KEYS, NAME_KEYS, meant
 
 from .marker_lexer import marker_forms
 from .path import BLANK, RecoveryStep
@@ -18,11 +19,19 @@ def read_repaired(
 ) -> tuple[tuple[RecoveryStep, ...], Config] | None:
     """Read a repaired value, as far as it is complete. Returns the steps and the configuration behind it.
 
-    None if the format may not have this value here.
+    If the format may not have this value here, keys that it does not know are read as those that they may mean. None if
+    it may not have that, either.
     """
+    return _read(config, repaired, max_depth) or _read(config, repaired, max_depth, other_keys=True)
+
+
+def _read(
+    config: Config, repaired: RepairedValue, max_depth: int, *, other_keys: bool = False
+) -> tuple[tuple[RecoveryStep, ...], Config] | None:
     text, pos, steps = repaired.text, 0, list[RecoveryStep]()
     offsets = _OffsetMap(repaired)
     stop = len(text) if repaired.complete else offsets.cut()
+    found: list[Edit] = []
     while pos < len(text):
         if text[pos] in BLANK:
             pos += 1
@@ -30,14 +39,19 @@ def read_repaired(
         transition, end, value = _read_token(config, text, pos, max_depth)
         if transition is None:
             return None
+        if other_keys and transition.terminal.short == "_OTHER_KEY":
+            read = _read_other_key(config, text, pos, end)
+            if read is not None:
+                transition, end, key_end, word = read
+                found.append(Edit(offsets.raw(pos), offsets.raw(key_end), f'"{word}"', "other-key", "markup"))
         if end > stop:
             break
         step = RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end])
         steps.append(step if value is None else step._replace(value=value[0], value_text=value[1]))
         config, pos = transition.target, end
-    if not steps:
+    if not steps or (other_keys and not found):
         return None
-    edits = tuple([e for e in repaired.edits if not e.code.startswith("cut-")])
+    edits = (*[e for e in repaired.edits if not e.code.startswith("cut-")], *found)
     steps[0] = steps[0]._replace(edits=edits, ambiguous=repaired.runner_up or "")
     return tuple(steps), config
 
@@ -54,6 +68,27 @@ def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Tr
             if found is not None:
                 return transition, found[1], (found[0], found[2])
     return None, pos, None
+
+
+def _read_other_key(config: Config, text: str, pos: int, end: int) -> tuple[Transition, int, int, str] | None:
+    """The transition over the key that an unknown key may mean, where it and its colon end, where its quotes end, and
+    the key that is meant.
+
+    The key stands in text[pos:end], with its colon.
+    """
+    key_end = text.rindex('"', pos, end) + 1
+    for marker in config.markers:
+        written = marker.terminal.canonical.strip()
+        if not written.startswith('"') or not written.endswith('":'):
+            continue
+        roles = {step.role for step in marker.target.embedded}
+        words = NAME_KEYS if "tool_name" in roles else ARGUMENTS_KEYS if "arguments" in roles else ()
+        if meant(text[pos + 1 : key_end - 1], (written[1:-2], *words)):
+            colon = written[:-1] + text[key_end:]  # the marker may ask for what follows it
+            match = marker_forms(marker).regex.match(colon)
+            if match is not None:
+                return marker, key_end + match.end() - len(written) + 1, key_end, written[1:-2]
+    return None
 
 
 class _OffsetMap:

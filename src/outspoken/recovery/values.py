@@ -147,7 +147,9 @@ class ValueReader:
             value, read = values[0], read_repaired(config, values[0], region.settings.max_depth)
             if read is None:
                 continue
-            found.append(Edge(self._cost_of_json(at, value), value.end, read[1], read[0]))
+            other_keys = sum(edit.code == "other-key" for edit in read[0][0].edits)
+            cost = self._cost_of_json(at, value) + costs.DAMAGED_MARKER * other_keys
+            found.append(Edge(cost, value.end, read[1], read[0]))
             if costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value):
                 break  # its strings are intact, so it does not end further on
         return found

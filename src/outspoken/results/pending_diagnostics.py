@@ -12,6 +12,7 @@ from .diagnostics import Diagnostic, Repair, Severity
 MARKUP = {
     "missing-marker": "the marker {after} is missing",
     "damaged-marker": "{before} was read as the marker {after}",
+    "other-key": "the key {before} was read as {after}",
     "stray-marker": "the marker {before} is not allowed here and was dropped",
     "foreign-notation": "the call that starts with {before} is in another notation than the format's",
     "stray-text": "{before} is between markers and was dropped",

@@ -8,6 +8,7 @@ from outspoken.json.partial_string import PartialTypedText
 from outspoken.results.events import ActionParsed, ActionText, ActionUnfinished
 from outspoken.results.replies import Status
 
+from . import unknown_keys
 from .open_node import OpenNode
 from .segments import action_fields, add_action, nest_action
 from .state import ReplyState
@@ -90,6 +91,8 @@ class ActionBuilder:
     def end_action(self, end: int) -> None:
         """An action is complete."""
         node = self._state.nodes.pop()
+        if node.unknown:
+            unknown_keys.report(self._state, node)
         if not self._make(node, end):
             self._refuse(node, end)
         if self._is_within_action():

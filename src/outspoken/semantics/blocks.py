@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import segments
+from . import segments, unknown_keys
 from .open_node import OpenNode
 
 if TYPE_CHECKING:
@@ -29,12 +29,16 @@ def end_think(b: Builder, end: int) -> None:
 
 
 def end_code(b: Builder, end: int) -> None:
-    """A code sample is complete."""
+    """A code sample is complete, or an object that is no call."""
+    if b.nodes[-1].unknown and b.calls.end_misspelt_call(end):
+        return
     segments.end_code(b.output, b.nodes.pop().start, end)
 
 
 def end_json(b: Builder, end: int) -> None:
     """A JSON value is complete that is no call."""
+    if b.nodes[-1].unknown and b.calls.end_misspelt_call(end):
+        return
     start = b.nodes.pop().start
     segments.end_json(b.output, b.source.slice(start, end), start, end, b.context.settings.max_depth)
 
@@ -42,11 +46,15 @@ def end_json(b: Builder, end: int) -> None:
 def end_envelope(b: Builder, end: int) -> None:
     """An object that holds the whole answer is complete."""
     node = b.nodes.pop()
+    if node.unknown:
+        unknown_keys.report(b.state, node)
     segments.end_envelope(b.output, node.content, node.content_span, node.needs_more_work, node.start, end)
 
 
 def end_unread(b: Builder, end: int) -> None:
     """Something is complete that the format has a place for, but that says nothing. It is left out."""
+    if b.nodes[-1].unknown and b.calls.end_misspelt_call(end):
+        return
     node = b.nodes.pop()
     message = "this has no place in a call, or repeats an earlier entry; it is left out"
     b.recorder.report("unread-entry", message, (node.start, end), "warning")
@@ -98,6 +106,11 @@ def field_content(b: Builder, start: int, end: int) -> None:
         node = b.nodes[-1]
         node.content = b.state.last_value
         node.content_span = (start, end)
+
+
+def field_unknown(b: Builder, start: int, end: int) -> None:
+    """An entry of an object whose key the grammar does not know. Its value stands between two offsets."""
+    unknown_keys.add_unknown(b.state, start, end)
 
 
 def field_needs_more_work(b: Builder) -> None:

@@ -12,6 +12,7 @@ from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status
 
+from . import unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .open_node import EmbeddedValue, OpenNode
@@ -324,9 +325,19 @@ class CallBuilder:
 
     # the end of a call
 
+    def end_misspelt_call(self, end: int) -> bool:
+        """An object is complete that is a call, but for a misspelt key. Returns whether it is one."""
+        node = self._nodes[-1]
+        if not unknown_keys.is_call(self._state, node):
+            return False
+        self.end_tool_call(end)
+        return True
+
     def end_tool_call(self, end: int) -> None:
         """A call is complete."""
         node, recorder, output = self._nodes.pop(), self._recorder, self._output
+        if node.unknown:
+            unknown_keys.complete(self._state, node)
         name = node.name
         arguments: dict[str, Any] | None = node.arguments
         if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):

@@ -108,6 +108,7 @@ _FIELDS: dict[str, Operation] = {
     "id": lambda b, _, m, g, base: b.calls.field_id(),
     "content": lambda b, _, m, g, base: blocks.field_content(b, base + m.start(g), base + m.end(g)),
     "needs_more_work": lambda b, _, m, g, base: blocks.field_needs_more_work(b),
+    "unknown": lambda b, _, m, g, base: blocks.field_unknown(b, base + m.start(g), base + m.end(g)),
     "odd": lambda b, _, m, g, base: blocks.field_odd(b, base + m.end(g)),
 }
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from outspoken.json.partial_string import PartialString
     from outspoken.notations.interface import ValueScanner
 
+    from .unknown_keys import UnknownEntry
+
 
 class OpenNode:
     """What is known of a node before it ends. Its fields are filled in the order of the text.
@@ -42,6 +44,8 @@ class OpenNode:
     #: an argument was read of a call that may be an action, whose start is therefore not sent
     held_back = False
     problem = ""
+    #: the entries of its object whose keys the grammar does not know
+    unknown: tuple[UnknownEntry, ...] = ()
     content: str | None = None
     content_span: tuple[int, int] = (0, 0)
     needs_more_work: bool | None = None

@@ -1,0 +1,135 @@
+"""Keys of a call's object that the grammar does not know: the misspelt ones are read, all others are reported.
+
+What a call means is known when its object ends: `input` is the arguments of a call that has no other, and an unknown
+key of a call that has some.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from outspoken.results.diagnostics import Severity
+from outspoken.results.edits import Edit, shown
+
+from .keys import ARGUMENTS_KEYS, NAME_KEYS, meant
+from .open_node import OpenNode
+from .segments import object_of
+from .state import ReplyState
+
+#: A key and its colon at the end of a text.
+_KEY = re.compile(r"""(?P<key>["'“](?:[^"'\\\n]|\\.){0,200}["'”]|[\w.\-]{1,200})\s*[:：=]?\s*\Z""")
+#: A key is searched in so many characters before its value.
+_MAX_KEY = 320
+#: A value is shown with at most so many characters.
+_SHOWN = 40
+
+
+class UnknownEntry(NamedTuple):
+    """A key that the grammar does not know, from `start` to `key_end`, and its value, which ends at `end`."""
+
+    key: str
+    start: int
+    key_end: int
+    end: int
+    value: Any
+    text: str
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
+
+def add_unknown(state: ReplyState, start: int, end: int) -> None:
+    """An entry of the object that is being read ends. Its value stands between two offsets."""
+    node = state.nodes[-1]
+    before = state.source.slice(max(node.start, start - _MAX_KEY, 0), max(start, 0))
+    match = _KEY.search(before)
+    key_start, key_end = (start, start) if match is None else (start - len(before) + at for at in match.span("key"))
+    key = "" if match is None else match["key"].strip("\"'“”")
+    node.unknown = (*node.unknown, UnknownEntry(key, key_start, key_end, end, state.last_value, state.last_text))
+
+
+def complete(state: ReplyState, node: OpenNode) -> None:
+    """Take the name and the arguments of a call from misspelt keys, if it lacks them, and report all other keys.
+
+    The call has a `problem` if an unknown key may hold its arguments.
+    """
+    if node.arguments is None:
+        entry = _only(node, ARGUMENTS_KEYS, _holds_object(state))
+        if entry is not None and _may_read(state):
+            value, text = object_of(entry.value, entry.text, state.context.settings.max_depth)
+            _take(state, node, entry, ARGUMENTS_KEYS)
+            node.arguments, node.parts = value, [text]
+    if not node.name:
+        entry = _only(node, NAME_KEYS, _is_name)
+        if entry is not None and _may_read(state):
+            node.name = entry.value
+            _take(state, node, entry, NAME_KEYS)
+    if node.arguments is None and not node.problem:
+        doubtful = next((e for e in node.unknown if _may_be_arguments(state, node, e)), None)
+        if doubtful is not None:
+            node.problem = f"`{node.name or ''}` has no arguments, but the unknown key {shown(doubtful.key)}"
+    report(state, node, "note" if node.arguments is not None or node.problem else "warning")
+
+
+def report(state: ReplyState, node: OpenNode, severity: Severity = "note") -> None:
+    """Report the unknown keys of an object."""
+    for entry in node.unknown:
+        said = entry.text if len(entry.text) <= _SHOWN else f"{entry.text[: _SHOWN - 3]}..."
+        message = f"the key {shown(entry.key)} has no meaning here; its value is left out: {said}"
+        state.recorder.report("unknown-key", message, entry.span, severity)
+    node.unknown = ()
+
+
+def is_call(state: ReplyState, node: OpenNode) -> bool:
+    """Is an object a call of which one key is misspelt: that of the name, or that of the arguments?"""
+    if not _may_read(state) or ("tool_call" not in node.kinds and "unread" not in node.kinds):
+        return False
+    if node.name:
+        found = node.arguments is None and _only(node, ARGUMENTS_KEYS, _holds_object(state)) is not None
+        name = node.name
+    else:
+        entry = _only(node, NAME_KEYS, _is_name) if isinstance(node.arguments, dict) else None
+        found, name = entry is not None, entry.value if entry is not None else ""
+    tools = state.context.tools
+    return found and (tools is None or name in tools)
+
+
+def _only(node: OpenNode, words: tuple[str, ...], fits: Any) -> UnknownEntry | None:
+    """The only unknown entry whose key is one of some words, with a mistake or without, and whose value fits."""
+    found = [entry for entry in node.unknown if meant(entry.key, words) and fits(entry.value)]
+    return found[0] if len(found) == 1 else None
+
+
+def _take(state: ReplyState, node: OpenNode, entry: UnknownEntry, words: tuple[str, ...]) -> None:
+    """Record that a key was read as one of some words."""
+    edit = Edit(entry.start, entry.key_end, f'"{meant(entry.key, words)}"', "other-key", "markup")
+    state.recorder.edits.append(edit)
+    node.unknown = tuple([other for other in node.unknown if other is not entry])
+
+
+def _may_read(state: ReplyState) -> bool:
+    return state.context.repair_limit not in ("none", "notation")
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _holds_object(state: ReplyState) -> Any:
+    depth = state.context.settings.max_depth
+
+    def holds(value: Any) -> bool:
+        return isinstance(value, dict) or (isinstance(value, str) and bool(object_of(value, "", depth)[0]))
+
+    return holds
+
+
+def _may_be_arguments(state: ReplyState, node: OpenNode, entry: UnknownEntry) -> bool:
+    """May an entry hold the arguments of a call, or be one of them?"""
+    if isinstance(entry.value, (dict, list)) or meant(entry.key, ARGUMENTS_KEYS):
+        return True
+    tools = state.context.tools
+    schema = tools.schema(node.name) if tools is not None and node.name and node.name in tools else None
+    return schema is not None and entry.key in (schema.get("properties") or ())

@@ -1,0 +1,83 @@
+"""Calls as JSON objects: misspelt keys, other keys, and what stands between the entries of a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from outspoken import Reply, parse, stream
+
+FRAMES = {
+    "hermes": "<tool_call>\n%s\n</tool_call>",
+    "function_calls_json": "<function_calls>\n[%s]\n</function_calls>",
+    "tool_calls_json": "<tool_calls>[%s]</tool_calls>",
+    "longcat": "<longcat_tool_call>\n%s\n</longcat_tool_call>",
+    "granite_20b_fc": "<function_call> %s",
+    "cohere": "<|START_ACTION|>[%s]<|END_ACTION|>",
+    "xlam": "[%s]",
+    "llama3_json": "%s",
+    "json": "%s",
+}
+
+
+def read(text: str, format_: str, **options: Any) -> Reply:
+    """A text, read whole, and in pieces with the same result."""
+    reply = parse(text, format_, finish_reason="stop", **options)
+    for size in (1, 5):
+        pieces = [text[i : i + size] for i in range(0, len(text), size)]
+        assert (*stream(pieces, format_, **options),)[-1].reply.tool_calls == parse(text, format_, **options).tool_calls
+    return reply
+
+
+def calls(reply: Reply) -> list[tuple[str, dict[str, Any]]]:
+    return [(call.name, call.arguments) for call in reply.tool_calls]
+
+
+@pytest.mark.parametrize("format_", FRAMES)
+def test_misspelt_and_other_keys_of_a_call_are_read_or_reported(format_: str) -> None:
+    for key in ("argumEnts", "argumens", "arrguments", "argument", "input", "params", "paramters"):
+        reply = read(FRAMES[format_] % f'{{"name": "write_file", "{key}": {{"path": "a"}}}}', format_)
+        assert calls(reply) == [("write_file", {"path": "a"})], (key, reply)
+        assert [repair.code for repair in reply.repairs] == ["other-key"]
+        assert reply.repairs[0].before == f'"{key}"'
+        assert reply.status == "repaired"
+    for options in ({"repair": "none"}, {"repair": "notation"}):
+        reply = parse(FRAMES[format_] % '{"name": "write_file", "input": {"path": "a"}}', format_, **options)
+        assert reply.tool_calls == []
+    reply = read(FRAMES[format_] % '{"name": "f", "arguments": {"x": 1}, "note": "b", "type": "function"}', format_)
+    assert calls(reply) == [("f", {"x": 1})]
+    assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "note")]
+
+
+def test_misspelt_name_of_a_call_is_read() -> None:
+    for format_ in ("hermes", "function_calls_json", "tool_calls_json", "longcat", "cohere", "granite_20b_fc"):
+        for key in ("nme", "naem", "Name", "tool", "function"):
+            reply = read(FRAMES[format_] % f'{{"{key}": "f", "arguments": {{"x": 1}}}}', format_)
+            assert calls(reply) == [("f", {"x": 1})], (format_, key, reply)
+            assert reply.status == "repaired" or format_ == "cohere"
+    reply = read('{"toolCalls": [{"nme": "f", "arguments": {"x": 1}}, {"arguments": {}}]}', "json")
+    assert calls(reply) == [("f", {"x": 1})]
+    assert [found.code for found in reply.diagnostics] == ["other-key", "unread-entry"]
+
+
+def test_call_whose_arguments_may_stand_under_an_unknown_key_is_invalid() -> None:
+    text = FRAMES["hermes"] % '{"name": "f", "config": {"x": 1}}'
+    reply = read(text, "hermes")
+    assert reply.tool_calls == []
+    assert [call.status for call in reply.unfinished_tool_calls] == ["invalid"]
+    assert [found.code for found in reply.diagnostics] == ["unknown-key", "invalid-call"]
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+    text = FRAMES["hermes"] % '{"name": "f", "city": "Paris"}'
+    assert read(text, "hermes", tools=[tool]).tool_calls == []
+    text = FRAMES["hermes"] % '{"name": "f", "thought": "I need no arguments."}'
+    reply = read(text, "hermes", tools=[tool])
+    assert calls(reply) == [("f", {})]
+    assert [(found.code, found.severity) for found in reply.diagnostics] == [("unknown-key", "warning")]
+
+
+def test_object_without_a_known_key_is_no_call() -> None:
+    for text in ('{"tool": "hammer", "params": {"weight": 2}}', '{"nme": "Ada", "input": {"x": 1}}', '{"name": "Ada"}'):
+        reply = read(text, "json")
+        assert reply.tool_calls == []
+        assert reply.text == text
