@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from outspoken.grammar.automaton import Transition
     from outspoken.json.partial_string import PartialString
     from outspoken.notations.interface import ValueScanner
 
-    from .unknown_keys import UnknownEntry
+
+class UnknownEntry(NamedTuple):
+    """A key that the grammar does not know, from `start` to `key_end`, and its value, which ends at `end`."""
+
+    key: str
+    start: int
+    key_end: int
+    end: int
+    value: Any
+    text: str
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
 
 
 class OpenNode:

@@ -7,13 +7,13 @@ key of a call that has some.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from outspoken.results.diagnostics import Severity
 from outspoken.results.edits import Edit, shown
 
 from .keys import ARGUMENTS_KEYS, NAME_KEYS, meant
-from .open_node import OpenNode
+from .open_node import OpenNode, UnknownEntry
 from .segments import object_of
 from .state import ReplyState
 
@@ -23,21 +23,6 @@ _KEY = re.compile(r"""(?P<key>["'“](?:[^"'\\\n]|\\.){0,200}["'”]|[\w.\-]{1,2
 _MAX_KEY = 320
 #: A value is shown with at most so many characters.
 _SHOWN = 40
-
-
-class UnknownEntry(NamedTuple):
-    """A key that the grammar does not know, from `start` to `key_end`, and its value, which ends at `end`."""
-
-    key: str
-    start: int
-    key_end: int
-    end: int
-    value: Any
-    text: str
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return self.start, self.end
 
 
 def add_unknown(state: ReplyState, start: int, end: int) -> None:
