@@ -233,7 +233,7 @@ class Candidate:
             self.segment.refusal is not None,
             not has_end,
             is_text(output),
-            self.segment.damage,
+            self.segment.damage + len(self.builder.recorder.repairs),
             tools is not None and any(name not in tools for name in called),
             not has_content(output),
             -self.end if has_end else not any(f.name for f in self.builder.nodes),
