@@ -68,17 +68,22 @@ def report(state: ReplyState, node: OpenNode, severity: Severity = "note") -> No
 
 
 def is_call(state: ReplyState, node: OpenNode) -> bool:
-    """Is an object a call of which one key is misspelt: that of the name, or that of the arguments?"""
+    """Is an object a call of which one key is misspelt: that of the name, or that of the arguments?
+
+    Outside of a list of calls, a key that is another word counts only if the name is that of a tool.
+    """
     if not _may_read(state) or ("tool_call" not in node.kinds and "unread" not in node.kinds):
         return False
     if node.name:
-        found = node.arguments is None and _only(node, ARGUMENTS_KEYS, _holds_object(state)) is not None
+        entry = _only(node, ARGUMENTS_KEYS, _holds_object(state)) if node.arguments is None else None
         name = node.name
     else:
         entry = _only(node, NAME_KEYS, _is_name) if isinstance(node.arguments, dict) else None
-        found, name = entry is not None, entry.value if entry is not None else ""
+        name = entry.value if entry is not None else ""
     tools = state.context.tools
-    return found and (tools is None or name in tools)
+    if entry is None or (tools is not None and name not in tools):
+        return False
+    return "unread" in node.kinds or tools is not None or entry.key not in (*ARGUMENTS_KEYS, *NAME_KEYS)
 
 
 def _only(node: OpenNode, words: tuple[str, ...], fits: Any) -> UnknownEntry | None:
