@@ -324,6 +324,45 @@ text 22-24
     )
 
 
+def test_explain_shows_the_tree(cli: Cli) -> None:
+    text = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    assert cli("explain", "--tree", stdin=text) == Ran(
+        0,
+        """\
+format: hermes (detected)
+status: ok
+
+start 0-59
+  TEXT 0-4 'Hi.\\n'
+  tool_call 4-59
+    _CALL_OPEN 4-15 '<tool_call>'
+    _BRACE_OPEN 16-17 '{'
+    _NAME_KEY 17-24 '"name":'
+    tool_name 25-28
+      JSON_STRING 25-28 '"f"'
+    _COMMA 28-29 ','
+    _ARGUMENTS_KEY 30-42 '"arguments":'
+    arguments 43-45
+      JSON_VALUE 43-45 '{}'
+    _BRACE_CLOSE 45-46 '}'
+    _CALL_CLOSE 47-59 '</tool_call>'
+""",
+        "",
+    )
+
+
+def test_explain_says_that_damage_has_no_tree(cli: Cli) -> None:
+    ran = cli("explain", "--tree", "--format", "hermes", stdin=CUT)
+    assert ran.code == 1
+    assert ran.out.splitlines()[:4] == [
+        "format: hermes (as requested)",
+        "status: truncated",
+        "",
+        "there is no tree: the grammar refuses a part of the text",
+    ]
+    assert "error[unclosed-call]" in ran.out
+
+
 def test_explain_reports_that_nothing_was_found(cli: Cli) -> None:
     assert cli("explain", stdin="Hi").out == (
         "format: none, all of it is plain text\nstatus: ok\n"

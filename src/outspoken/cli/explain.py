@@ -7,11 +7,15 @@ Control characters are shown as escapes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from outspoken.parsing.inspection import Candidate
-from outspoken.results.printing import several_lines
+from outspoken.results.printing import one_line, several_lines
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
 
 Line = tuple[str, str]
 
@@ -51,6 +55,31 @@ def explanation(reply: Reply, candidates: list[Candidate], *, named: bool) -> It
         if raw.strip():
             yield from _block(kind, raw, "  | ")
     yield from _frames(reply)
+
+
+def tree_view(reply: Reply, tree: Tree[Token] | None, *, named: bool) -> Iterator[Line]:
+    """Show a response as a tree of rules and tokens, with their offsets; None if the grammar refuses a part of it."""
+    yield from _head(reply, "" if not reply.format else "as requested" if named else "detected")
+    yield "", ""
+    if tree is None:
+        yield "error", "there is no tree: the grammar refuses a part of the text"
+    else:
+        yield from _branch(tree, "")
+    yield from _frames(reply)
+
+
+def _branch(tree: Tree[Token], margin: str) -> Iterator[Line]:
+    name = str(tree.data)
+    place = "" if tree.meta.empty else f" {tree.meta.start_pos}-{tree.meta.end_pos}"
+    yield name if name in COLORS else "head", f"{margin}{name}{place}"
+    for child in tree.children:
+        if isinstance(child, str):
+            style = {"TEXT": "text", "REASONING": "reasoning"}.get(
+                child.type, "markup" if child.type[0] == "_" else "note"
+            )
+            yield style, visible(f"{margin}  {child.type} {child.start_pos}-{child.end_pos} {one_line(str(child))}")
+        else:
+            yield from _branch(child, f"{margin}  ")
 
 
 def _head(reply: Reply, why: str) -> Iterator[Line]:

@@ -18,18 +18,21 @@ from outspoken.parsing.inspection import detect, formats
 from outspoken.parsing.parser import Parser
 from outspoken.processing.settings import Expect
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
-from outspoken.results.errors import OutspokenError
+from outspoken.results.errors import OutspokenError, ResponseError
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
 from outspoken.serving.settings import ServerSettings
 
-from .explain import explanation, summary
+from .explain import explanation, summary, tree_view
 from .inputs import CHUNK_SIZE, UsageError, load_registry, read_chunks, read_text, read_tools
 from .outputs import exit_code, print_event, print_lines, use_utf8
 
 if TYPE_CHECKING:
+    from lark import Token, Tree
+
     from outspoken.payloads import PayloadParser
+    from outspoken.results.replies import Reply
 
 #: The limits of the proxy, by the names of its settings.
 _SERVE_LIMITS = {
@@ -99,6 +102,7 @@ def _add_parse(command: argparse.ArgumentParser) -> None:
 def _add_explain(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_run_explain)
     _add_input(command)
+    command.add_argument("--tree", action="store_true", help="show the rules and tokens of the format's grammar")
     _add_color(command)
 
 
@@ -217,9 +221,23 @@ def _run_explain(args: argparse.Namespace) -> int:
     parser = _parser(args)
     text = read_text(args.file)
     reply = parser.parse(text, **_known(args))
+    if args.tree:
+        print_lines(tree_view(reply, _tree(args, parser, reply), named=args.format != "auto"), args.color)
+        return exit_code(reply)
     candidates = detect(text, tools=parser.tools)
     print_lines(explanation(reply, candidates, named=args.format != "auto"), args.color)
     return exit_code(reply)
+
+
+def _tree(args: argparse.Namespace, parser: Parser, reply: Reply) -> Tree[Token] | None:
+    """Return the tree of a response in the format that it was read in; None if the grammar refuses a part of it."""
+    from outspoken.parsing.tree_parser import parse_tree  # imports Lark, which the other commands need not wait for
+
+    known = _known(args)
+    try:
+        return parse_tree(reply.raw, reply.format or registry.PLAIN, prefix=known["prefix"], tools=parser.tools)
+    except ResponseError:
+        return None
 
 
 def _run_formats(args: argparse.Namespace) -> int:

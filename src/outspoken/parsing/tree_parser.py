@@ -30,7 +30,7 @@ from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.trees.lark_parser import tree_of
-from outspoken.trees.transformer import Source
+from outspoken.trees.transformer import TreeSource
 
 from .options import ReadOptions, prefix_of, read_options
 from .parser import Parser
@@ -81,13 +81,13 @@ def parse_tree(
     raise ResponseError(found[0], reply)
 
 
-def _source(raw: str, name: str, prefix: str | None, options: ReadOptions) -> Source:
+def _source(raw: str, name: str, prefix: str | None, options: ReadOptions) -> TreeSource:
     automaton = registry.automaton(name, lenient=True)
     header = automaton.tables.header
     known = prefix is not None and after_anchor(replace_surrogates(prefix), header.anchor)
     prompt = prompt_before(raw, header.opened) if known is False else known
     context = Context(header, options.tools, options.settings, options.repair, read_embedded)
-    return Source(prompt, raw, automaton, context)
+    return TreeSource(prompt, raw, automaton, context)
 
 
 # the tokens
@@ -102,7 +102,7 @@ class Shift(NamedTuple):
     is_lenient: bool = False
 
 
-def _shifts(source: Source) -> list[Shift] | None:
+def _shifts(source: TreeSource) -> list[Shift] | None:
     """What the engine shifts to read a response; None if that takes a repair, or if the text is incomplete."""
     builder, record, base = Builder(ReplyState(source.context, None)), Record(), len(source.prompt)
     parser = RecordingParser(source.automaton, builder, TextBuffer(-base), record)
@@ -111,16 +111,16 @@ def _shifts(source: Source) -> list[Shift] | None:
     return None if is_refused or any(shift.is_lenient for shift in record.shifts) else record.shifts
 
 
-def _tree(name: str, shifts: list[Shift], source: Source) -> Tree[Token]:
+def _tree(name: str, shifts: list[Shift], source: TreeSource) -> Tree[Token]:
     """The tree of what was shifted. Raises lark.UnexpectedInput if the grammar refuses it."""
     tree = tree_of(name, _tokens(shifts, source))
     for subtree in tree.iter_subtrees():
         known: Any = subtree.meta
-        known.response = source
+        known.source = source
     return tree
 
 
-def _tokens(shifts: list[Shift], source: Source) -> list[Token]:
+def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:
     whole, base, found = source.prompt + source.text, len(source.prompt), list[Token]()
     counter: Any = LineCounter("\n")
 

@@ -23,3 +23,19 @@ class RepairedToken(Token):
     edits: tuple[Edit, ...] = ()
     reading: tuple[Any, str] | None = None
     ambiguous: str = ""
+
+    @classmethod
+    def make(
+        cls,
+        type: str,
+        text: str,
+        start: int,
+        end: int,
+        edits: tuple[Edit, ...] = (),
+        reading: tuple[Any, str] | None = None,
+        ambiguous: str = "",
+    ) -> RepairedToken:
+        """A token of a type (the name of a terminal, or `DROPPED`) from its text and its offsets."""
+        made: Any = cls(type, text, start, end_pos=end)
+        made.edits, made.reading, made.ambiguous = edits, reading, ambiguous
+        return made

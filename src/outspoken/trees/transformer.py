@@ -38,10 +38,10 @@ class TreeStep(NamedTuple):
 TreeSteps = list[TreeStep]
 
 
-class Source(NamedTuple):
+class TreeSource(NamedTuple):
     """What a tree was made from: the raw text behind the end of its prompt, and what is given for the response.
 
-    It is `tree.meta.response` in each tree of `parse_tree`.
+    It is `tree.meta.source` in each tree of `parse_tree`.
     """
 
     prompt: str
@@ -108,8 +108,9 @@ def _terminals_of(automaton: Automaton) -> dict[str, Terminal]:
 def steps_of(tree: Tree[Token], automaton: Automaton, target: Config | None = None) -> list[Step]:
     """The steps of a tree, as `apply_step` and recovery paths take them.
 
-    The tree may be one of any parser if its rules and tokens have the names of the grammar file. The transition of each
-    step leads to `target`, or to the automaton's start.
+    The tree may be one of any parser if its rules and tokens have the names of the grammar file; see
+    `lark_parser.shorten`. Embedded values have a value only if they are a `RepairedToken` with a `reading`. The
+    transition of each step leads to `target`, or to the automaton's start.
     """
     return _as_steps(StepTransformer().transform(tree), automaton, target)
 
@@ -144,9 +145,9 @@ class SegmentTransformer(StepTransformer):
 
     def transform(self, tree: Tree[Token]) -> list[Segment]:
         """The segments of a tree. Raises ValueError for a tree that `parse_tree` has not made."""
-        source: Source | None = getattr(tree.meta, "response", None)
+        source: TreeSource | None = getattr(tree.meta, "source", None)
         if source is None:
-            raise ValueError("the tree is not from `parse_tree`: its `meta` has no `response`")
+            raise ValueError("the tree is not from `parse_tree`: its `meta` has no `source`")
         steps: Any = super().transform(tree)
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
@@ -172,7 +173,7 @@ def _with_markup(steps: TreeSteps) -> TreeSteps:
 class _Run:
     """Carries out the steps of a whole response."""
 
-    def __init__(self, builder: Builder, source: Source) -> None:
+    def __init__(self, builder: Builder, source: TreeSource) -> None:
         self._builder, self._source = builder, source
         self._trims = source.automaton.trims
         self._after_marker = False

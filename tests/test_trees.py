@@ -1,0 +1,224 @@
+"""Trees of Lark: every sound response has one, and it means what the parser reads."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from cases import CASES, FORMATS, Case
+from lark import Token, Transformer, Tree, Visitor
+
+from outspoken import Reasoning, ResponseError, Text, UnknownFormatError, load_format, parse
+from outspoken.grammar import registry
+from outspoken.parsing import SegmentTransformer, parse_tree
+from outspoken.results.edits import Edit
+from outspoken.semantics.builder import Builder
+from outspoken.semantics.state import ReplyState
+from outspoken.semantics.steps import apply_step
+from outspoken.trees.lark_parser import lark_grammar, tree_of
+from outspoken.trees.tokens import DROPPED, RepairedToken
+from outspoken.trees.transformer import steps_of
+
+CALL = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>\nBye.'
+
+
+def tree_of_case(case: Case) -> Tree[Token]:
+    return parse_tree(case.text, case.format, **case.options)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_tree_means_what_the_parser_reads(name: str) -> None:
+    cases = [case for case in CASES if (case.format, case.kind) == (name, "ok")]
+    assert cases
+    for case in cases:
+        tree = tree_of_case(case)
+        assert SegmentTransformer().transform(tree) == case.parse().segments, case
+        places = [(t.start_pos or 0, t.end_pos or 0) for t in tree.scan_values(lambda v: isinstance(v, Token))]
+        assert places == sorted(places), case
+        for token in tree.scan_values(lambda v: isinstance(v, Token)):
+            if token.start_pos >= 0:
+                assert case.text[token.start_pos : token.end_pos] == token, case
+
+
+def test_damage_has_no_tree() -> None:
+    cases = [case for case in CASES if case.kind == "err" and case.format in ("hermes", "glm_4_5", "ui_tars", "json")]
+    assert len(cases) > 20
+    for case in cases:
+        reply = case.parse()
+        try:
+            assert SegmentTransformer().transform(tree_of_case(case)) == reply.segments, case
+        except ResponseError as error:
+            assert error.diagnostic in reply.diagnostics, case
+            assert error.reply == reply, case
+        else:
+            assert reply.status == "ok", case
+
+
+def test_the_rules_and_tokens_are_named_as_in_the_grammar() -> None:
+    tree = parse_tree(CALL, "hermes")
+    assert tree.data == "start"
+    call = next(tree.find_data("tool_call"))
+    assert [c.type if isinstance(c, Token) else c.data for c in call.children] == [
+        "_CALL_OPEN", "_BRACE_OPEN", "_NAME_KEY", "tool_name", "_COMMA", "_ARGUMENTS_KEY", "arguments", "_BRACE_CLOSE",
+        "_CALL_CLOSE",
+    ]  # fmt: skip
+    assert next(tree.find_data("arguments")).pretty() == 'arguments\t{"city": "Paris"}\n'
+
+
+def test_tokens_and_rules_have_places() -> None:
+    tree = parse_tree(CALL, "hermes")
+    name = next(tree.find_data("tool_name"))
+    token = name.children[0]
+    assert isinstance(token, Token)
+    assert (token.line, token.column, token.end_line, token.end_column) == (3, 10, 3, 23)
+    assert CALL[token.start_pos : token.end_pos] == token == '"get_weather"'
+    assert (name.meta.start_pos, name.meta.end_pos, name.meta.line) == (token.start_pos, token.end_pos, 3)
+
+
+def test_the_end_of_the_prompt_has_negative_offsets() -> None:
+    tree = parse_tree("Hm.</think>Hi.", "deepseek_r1", prefix="<think>")
+    opener = next(tree.find_data("think")).children[0]
+    assert isinstance(opener, Token)
+    assert (opener, opener.start_pos, opener.end_pos, opener.line, opener.column) == ("<think>", -7, 0, 1, 1)
+    assert [s.kind for s in SegmentTransformer().transform(tree)] == ["reasoning", "text"]
+
+
+@pytest.mark.parametrize("text", ["Hi.", "", "A ` and `<tool_call>` and ```", "1 < 2 {"])
+def test_text_is_a_text_token(text: str) -> None:
+    tree = parse_tree(text, "hermes")
+    assert "".join([str(token) for token in tree.scan_values(lambda v: isinstance(v, Token))]) == text
+    assert SegmentTransformer().transform(tree) == parse(text, "hermes").segments
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "place"),
+    [
+        ('Hi.\n<tool_call>\n{"name": "f", "arg', "unclosed-call", (2, 1)),
+        ('<tool_call>\n{"name": "f", "arguments": {"a": 1,}}\n</tool_call>', "trailing-comma", (2, 35)),
+        ("<think>never closed", "unclosed-reasoning", (1, 1)),
+    ],
+)
+def test_what_the_grammar_refuses_is_an_error_with_a_place(text: str, code: str, place: tuple[int, int]) -> None:
+    with pytest.raises(ResponseError) as caught:
+        parse_tree(text, "hermes")
+    found = caught.value.diagnostic
+    assert (found.code, (found.line, found.column)) == (code, place)
+    assert caught.value.reply == parse(text, "hermes")
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(UnknownFormatError, match="auto"):
+        parse_tree("Hi.", "auto")
+    with pytest.raises(TypeError, match="`text`"):
+        parse_tree(1, "hermes")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="parse_tree"):
+        SegmentTransformer().transform(Tree("start", []))
+
+
+# transformers and visitors
+
+
+class Shouting(SegmentTransformer):
+    """Reads text in capitals, and no reasoning."""
+
+    def TEXT(self, token: Token) -> Any:
+        return self.__default_token__(token.update(value=token.upper()))
+
+    def think(self, children: list[Any]) -> Any:
+        return []
+
+
+class Renaming(Transformer[Token, Any]):
+    """Gives a call other arguments."""
+
+    def JSON_VALUE(self, token: Token) -> Token:
+        return token.update(value='{"city": "Oslo", "unit": "celsius"}')
+
+
+class Names(Visitor[Token]):
+    """Collects the names of calls."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, int]] = []
+
+    def tool_name(self, tree: Tree[Token]) -> None:
+        self.found.append((str(tree.children[0]), tree.meta.line))
+
+
+def test_a_subclass_says_what_rules_and_terminals_mean() -> None:
+    tree = parse_tree(f"<think>Hm.</think>{CALL}", "hermes")
+    plain, loud = SegmentTransformer().transform(tree), Shouting().transform(tree)
+    assert [type(s) for s in plain][:2] == [Reasoning, Text]
+    assert [s.text if isinstance(s, Text) else s for s in loud] == ["HI.", plain[2], "BYE."]
+
+
+def test_other_transformers_and_visitors_work_on_trees() -> None:
+    tree = parse_tree(CALL, "hermes")
+    names = Names()
+    names.visit(deepcopy(tree))
+    assert names.found == [('"get_weather"', 3)]
+    call: Any = (Renaming() * SegmentTransformer()).transform(tree)[1]
+    assert call.arguments == {"city": "Oslo", "unit": "celsius"}
+
+
+def test_a_part_of_a_tree_can_be_transformed() -> None:
+    whole = parse(CALL, "hermes").segments
+    found = [SegmentTransformer().transform(call) for call in parse_tree(CALL, "hermes").find_data("tool_call")]
+    assert found == [[whole[1]]]
+
+
+def test_a_loaded_format_has_trees(tmp_path: Any) -> None:
+    grammar = tmp_path / "arrow_calls.lark"
+    grammar.write_text(
+        "// format: arrow_calls\n// title: Arrows\n// models: none\n// source: a test\n// example:\n//   -> f {}\n\n"
+        'start: (TEXT | tool_call)*\ntool_call: "-> " TOOL_NAME arguments\narguments: JSON_OBJECT\n\n'
+        "%import .shared.text (TEXT, TOOL_NAME)\n%import .shared.json.JSON_OBJECT\n%import common.WS\n%ignore WS\n",
+        "utf-8",
+    )
+    text = 'Hi. -> f {"a": 1}'
+    tree = parse_tree(text, load_format(grammar))
+    assert SegmentTransformer().transform(tree) == parse(text, "arrow_calls").segments
+    assert [t.data for t in tree.iter_subtrees()] == ["arguments", "tool_call", "start"]
+
+
+# what recovery makes of trees
+
+
+def test_a_tree_with_repaired_tokens_gives_steps_with_edits() -> None:
+    automaton = registry.automaton("hermes")
+    text = '<tool_call>?{"name": "f", "arguments": {a: 1}}'
+    source: Any = parse_tree(CALL, "hermes").meta
+
+    def token(name: str, start: int, end: int) -> Token:
+        return Token(name, text[start:end], start, 1, start + 1, 1, end + 1, end)
+
+    called = RepairedToken("JSON_STRING", '"f"', 21, end_pos=24)
+    called.reading = ("f", '"f"')
+    dropped = RepairedToken(DROPPED, "?", 11, end_pos=12)
+    dropped.edits = (Edit(11, 12, "", "stray-text", "markup"),)
+    value = RepairedToken("JSON_VALUE", "{a: 1}", 39, end_pos=45)
+    value.edits, value.reading = (Edit(40, 41, '"a"', "bare-key", "notation"),), ({"a": 1}, '{"a": 1}')
+    closer = RepairedToken("_CALL_CLOSE", "", 46, end_pos=46)
+    closer.edits = (Edit(46, 46, "</tool_call>", "missing-marker", "markup"),)
+    name, arguments = Tree("tool_name", [called]), Tree("arguments", [value])
+    children = [token("_CALL_OPEN", 0, 11), dropped, token("_BRACE_OPEN", 12, 13), token("_NAME_KEY", 13, 20), name]
+    children += [token("_COMMA", 24, 25), token("_ARGUMENTS_KEY", 26, 38), arguments, token("_BRACE_CLOSE", 45, 46)]
+    steps = steps_of(Tree("tool_call", [*children, closer]), automaton)
+    assert [step.is_missing for step in steps].count(True) == 1
+
+    builder = Builder(ReplyState(source.source.context, None))
+    builder.source.slice = lambda start, end: text[start:end]
+    for step in steps:
+        apply_step(builder, step, step.trimmed(step.text, leads=False, ends=False))
+    call: Any = builder.output.segments[0]
+    assert (call.name, call.arguments, call.status, call.span) == ("f", {"a": 1}, "repaired", (0, 46))
+    assert [repair.code for repair in call.repairs] == ["stray-text", "bare-key", "missing-marker"]
+
+
+def test_the_grammar_of_a_format_is_at_hand() -> None:
+    lark = lark_grammar("hermes")
+    names = set(registry.tables("hermes").terminals)
+    assert names <= {str(terminal.name) for terminal in lark.terminals}
+    assert lark_grammar("hermes") is lark
+    assert tree_of("hermes", [Token("TEXT", "Hi.", 0, 1, 1, 1, 4, 3)]).pretty() == "start\tHi.\n"
