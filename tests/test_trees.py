@@ -37,7 +37,7 @@ def test_a_tree_means_what_the_parser_reads(name: str) -> None:
         places = [(t.start_pos or 0, t.end_pos or 0) for t in tree.scan_values(lambda v: isinstance(v, Token))]
         assert places == sorted(places), case
         for token in tree.scan_values(lambda v: isinstance(v, Token)):
-            if token.start_pos >= 0:
+            if token.start_pos is not None and token.start_pos >= 0:
                 assert case.text[token.start_pos : token.end_pos] == token, case
 
 
@@ -46,13 +46,12 @@ def test_damage_has_no_tree() -> None:
     assert len(cases) > 20
     for case in cases:
         reply = case.parse()
-        try:
-            assert SegmentTransformer().transform(tree_of_case(case)) == reply.segments, case
-        except ResponseError as error:
-            assert error.diagnostic in reply.diagnostics, case
-            assert error.reply == reply, case
-        else:
-            assert reply.status == "ok", case
+        if reply.status == "ok":
+            continue
+        with pytest.raises(ResponseError) as caught:
+            tree_of_case(case)
+        assert caught.value.diagnostic in reply.diagnostics, case
+        assert caught.value.reply == reply, case
 
 
 def test_the_rules_and_tokens_are_named_as_in_the_grammar() -> None:
@@ -122,7 +121,7 @@ def test_wrong_arguments() -> None:
 class Shouting(SegmentTransformer):
     """Reads text in capitals, and no reasoning."""
 
-    def TEXT(self, token: Token) -> Any:
+    def TEXT(self, token: Token) -> Any:  # noqa: N802  Lark calls it by the name of the terminal
         return self.__default_token__(token.update(value=token.upper()))
 
     def think(self, children: list[Any]) -> Any:
@@ -132,7 +131,7 @@ class Shouting(SegmentTransformer):
 class Renaming(Transformer[Token, Any]):
     """Gives a call other arguments."""
 
-    def JSON_VALUE(self, token: Token) -> Token:
+    def JSON_VALUE(self, token: Token) -> Token:  # noqa: N802  as above
         return token.update(value='{"city": "Oslo", "unit": "celsius"}')
 
 
@@ -193,14 +192,12 @@ def test_a_tree_with_repaired_tokens_gives_steps_with_edits() -> None:
     def token(name: str, start: int, end: int) -> Token:
         return Token(name, text[start:end], start, 1, start + 1, 1, end + 1, end)
 
-    called = RepairedToken("JSON_STRING", '"f"', 21, end_pos=24)
-    called.reading = ("f", '"f"')
-    dropped = RepairedToken(DROPPED, "?", 11, end_pos=12)
-    dropped.edits = (Edit(11, 12, "", "stray-text", "markup"),)
-    value = RepairedToken("JSON_VALUE", "{a: 1}", 39, end_pos=45)
-    value.edits, value.reading = (Edit(40, 41, '"a"', "bare-key", "notation"),), ({"a": 1}, '{"a": 1}')
-    closer = RepairedToken("_CALL_CLOSE", "", 46, end_pos=46)
-    closer.edits = (Edit(46, 46, "</tool_call>", "missing-marker", "markup"),)
+    called = RepairedToken.make("JSON_STRING", '"f"', 21, 24, reading=("f", '"f"'))
+    dropped = RepairedToken.make(DROPPED, "?", 11, 12, (Edit(11, 12, "", "stray-text", "markup"),))
+    edits = (Edit(40, 41, '"a"', "bare-key", "notation"),)
+    value = RepairedToken.make("JSON_VALUE", "{a: 1}", 39, 45, edits, ({"a": 1}, '{"a": 1}'))
+    missing = (Edit(46, 46, "</tool_call>", "missing-marker", "markup"),)
+    closer = RepairedToken.make("_CALL_CLOSE", "", 46, 46, missing)
     name, arguments = Tree("tool_name", [called]), Tree("arguments", [value])
     children = [token("_CALL_OPEN", 0, 11), dropped, token("_BRACE_OPEN", 12, 13), token("_NAME_KEY", 13, 20), name]
     children += [token("_COMMA", 24, 25), token("_ARGUMENTS_KEY", 26, 38), arguments, token("_BRACE_CLOSE", 45, 46)]

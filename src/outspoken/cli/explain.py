@@ -34,6 +34,9 @@ COLORS = {
     "note": "default",
 }
 
+#: The styles of terminals.
+_STYLES = {"TEXT": "text", "REASONING": "reasoning"}
+
 
 def summary(reply: Reply) -> Iterator[Line]:
     """Show a reply: format and status, segments with their values, and diagnostics."""
@@ -74,9 +77,7 @@ def _branch(tree: Tree[Token], margin: str) -> Iterator[Line]:
     yield name if name in COLORS else "head", f"{margin}{name}{place}"
     for child in tree.children:
         if isinstance(child, str):
-            style = {"TEXT": "text", "REASONING": "reasoning"}.get(
-                child.type, "markup" if child.type[0] == "_" else "note"
-            )
+            style = _STYLES.get(child.type, "markup" if child.type.startswith("_") else "note")
             yield style, visible(f"{margin}  {child.type} {child.start_pos}-{child.end_pos} {one_line(str(child))}")
         else:
             yield from _branch(child, f"{margin}  ")
