@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from outspoken import parse
 from outspoken.grammar import registry
-from tools.damage import markup
-from tools.damage.markup_cases import KINDS, SEED, Base, bases, damaged_texts, is_writable, mistakes
+from tests.loops import in_one_item
+from tools.damage import markup, prose
+from tools.damage.markup_cases import KINDS, SEED, Base, bases, damaged_texts, is_writable, mistakes, same_items
+from tools.damage.oracle import readings
 
 WRITABLE = [name for name in registry.names() if is_writable(name)]
 
@@ -43,8 +46,36 @@ def test_outcomes() -> None:
     assert markup.outcome(parse(base.text, "hermes"), base.items[1:]) == "wrong, ok"
 
 
+@in_one_item("name", ["mistral", "pythonic", "xlam", "ui_tars", "functionary_v3_1"])
+def test_brute_force_finds_what_was_meant(name: str) -> None:
+    made = sorted(bases(name, SEED), key=lambda base: len(base.text))[:1]
+    for case in damaged_texts(made, Random(name), 3):
+        found = readings(case.text, name, case.base.tools)
+        assert any(same_items(one, case.base.items) for one in found), case.text
+
+
+def test_a_text_that_is_sound_has_one_reading() -> None:
+    base = hermes()
+    assert [list(one) for one in readings(base.text, "hermes", base.tools)] == [list(base.items)]
+    assert readings("No calls here.", "hermes", base.tools) == []
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert markup.main(["--only", "hermes", "text", "--per-format", "6", "--stream", "--show", "1"]) == 0
     printed = capsys.readouterr().out
     assert "ALL                           6" in printed
     assert "nothing to damage: text" in printed
+
+
+def test_prose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "code.py").write_text("rows = [f(x) for x in rows]\n", "utf-8")
+    (tmp_path / "latin.txt").write_bytes(b"\xe9t\xe9")
+    (tmp_path / "left_out.bin").write_bytes(b"x")
+    assert prose.main([str(tmp_path), "--processes", "1"]) == 0
+    assert "1 files, 0.0 MB" in capsys.readouterr().out
+    (tmp_path / "about.md").write_text('Say <tool_call>{"name": "get_weather", "arguments": {}}</tool_call>.', "utf-8")
+    assert prose.main([str(tmp_path), "--processes", "1"]) == 0
+    assert "about.md\n    no tools, tool_call hermes" in capsys.readouterr().out
+    (tmp_path / "code.py").write_text("[get_weather(city='Paris')]\n", "utf-8")
+    assert prose.main([str(tmp_path), "--processes", "1"]) == 1
+    assert "with one tool: 2 files with findings, 1 of them not about formats" in capsys.readouterr().out

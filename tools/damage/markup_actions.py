@@ -33,7 +33,7 @@ from .markup_calls import LEADS, rendered
 Span = tuple[int, int]
 
 #: More actions of one format are not tried.
-_ENOUGH = 7
+ENOUGH = 7
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|([\w.%-]+)', re.DOTALL)
 
 
@@ -63,15 +63,15 @@ def actions(header: Header, random: Random) -> list[Any]:
     return [*made, Navigate(url="https://example.com/routes"), OpenApp(app="Ferries"), PressKeys(keys=["escape"])]
 
 
-def pool(name: str, header: Header, random: Random) -> list[Any]:
-    """Some actions that the format can write."""
+def pool(name: str, header: Header, random: Random, most: int = ENOUGH) -> list[Any]:
+    """Some actions that the format can write, at most `most`."""
     offered = actions(header, random)
     random.shuffle(offered)
     found: list[Any] = []
     for action in offered:
         if rendered([action], name) is not None:
             found.append(action)
-        if len(found) == _ENOUGH:
+        if len(found) == most:
             break
     return found
 

@@ -88,7 +88,7 @@ def bases(name: str, seed: int, count: int = BASES, *, auto: bool = False) -> li
     header = registry.header(name)
     random = Random(f"{seed} {name}")
     if header.actions:
-        known = markup_actions.pool(name, header, random)
+        known = markup_actions.pool(name, header, random, min(2 * count, markup_actions.ENOUGH))
         texts = [markup_actions.written(name, known, random) for _ in range(count)]
     elif header.payloads or not _has(name, "tool_call"):
         texts = [markup_actions.payload(name, "suggested_values", random) for _ in range(count)]
