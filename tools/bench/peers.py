@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ TOOLS: list[dict[str, Any]] = [
         },
     }
 ]
+FUNCTIONS: list[dict[str, Any]] = [tool["function"] for tool in TOOLS]
 #: read once, as the peer is given its tools
 GIVEN = Tools.of(TOOLS)
 SENTENCE = "The ferry to the island leaves at nine and the last one back is at six. "
@@ -149,10 +150,10 @@ def load_peers() -> Any:
 class Peer:
     """The peer's parser for a format."""
 
-    def __init__(self, peers: Any, format_: str) -> None:
+    def __init__(self, peers: Any, format_: str, functions: Sequence[dict[str, Any]] = FUNCTIONS) -> None:
         module, name = PEERS[format_]
         self.maker: Any = getattr(importlib.import_module(f"sglang.srt.function_call.{module}"), name)
-        self.tools = [peers.Tool(function=peers.Function(**t["function"])) for t in TOOLS]
+        self.tools = [peers.Tool(function=peers.Function(**function)) for function in functions]
 
     def reader(self, texts: list[str]) -> Callable[[], Any]:
         """A function with which the peer reads whole responses."""

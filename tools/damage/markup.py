@@ -6,6 +6,8 @@ Run as `python -m tools.damage markup`. Names, values and the characters beside 
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +16,9 @@ from random import Random
 
 from outspoken import Parser, Reply, parse
 from outspoken.grammar import registry
+from tools.bench.peers import load_peers
 
+from . import markup_peers
 from .markup_cases import (
     KINDS,
     PER_FORMAT,
@@ -105,27 +109,40 @@ def cases_of(
 # --- The table
 
 
-def row(label: str, readings: list[MarkupReading]) -> str:
+def row(label: str, readings: list[MarkupReading], peer: str = "") -> str:
     """A row: the number of texts, and what became of them, in counts and, as meant, in percent."""
     counts = Counter(reading.outcome for reading in readings)
     share = 100 * counts["meant"] / len(readings) if readings else 0.0
     columns = " ".join(f"{counts[name]:6}" for name in CLASSES)
     differing = sum(reading.differs for reading in readings)
-    return (
-        f"  {label:24} {len(readings):6} {columns} {share:6.1f} {f'{differing} differ' if differing else ''}".rstrip()
-    )
+    note = f"{differing} differ" if differing else ""
+    return f"  {label:24} {len(readings):6} {columns} {share:6.1f} {peer} {note}".rstrip()
 
 
-def table(readings: list[MarkupReading]) -> None:
-    """Print a row for each format, for each kind of mistake, and for all."""
+def table(readings: list[MarkupReading], others: dict[str, Counter[str]] | None = None) -> None:
+    """Print a row for each format, for each kind of mistake, and for all; `others` are a peer's counts by format."""
     heads = " ".join(f"{head:>6}" for head in CLASSES.values())
-    print(f"  {'':24} {'texts':>6} {heads} meant%")
+    print(f"  {'':24} {'texts':>6} {heads} meant% {f'{markup_peers.HEADS} (SGLang)' if others else ''}".rstrip())
     for name in dict.fromkeys(reading.case.base.format for reading in readings):
-        print(row(name, [reading for reading in readings if reading.case.base.format == name]))
+        of = [reading for reading in readings if reading.case.base.format == name]
+        print(row(name, of, markup_peers.columns((others or {}).get(name, Counter[str]()))))
     print()
     for kind in dict.fromkeys(reading.case.kind for reading in readings):
         print(row(kind, [reading for reading in readings if reading.case.kind == kind]))
-    print(row("ALL", readings))
+    total = Counter[str]()
+    for counts in (others or {}).values():
+        total.update(counts)
+    print(row("ALL", readings, markup_peers.columns(total)))
+
+
+def peer_counts(chosen: list[MarkupCase]) -> dict[str, Counter[str]]:
+    """What the peer's parsers make of the texts, by format; empty if `OUTSPOKEN_PEERS` does not say where they are."""
+    peers = load_peers() if "OUTSPOKEN_PEERS" in os.environ else None
+    if peers is None:
+        return {}
+    logging.disable(logging.CRITICAL)  # the peer logs every text that it cannot read
+    names = dict.fromkeys(case.base.format for case in chosen)
+    return {name: markup_peers.outcomes(peers, name, [c for c in chosen if c.base.format == name]) for name in names}
 
 
 def show(readings: list[MarkupReading], number: int) -> None:
@@ -145,8 +162,7 @@ def show(readings: list[MarkupReading], number: int) -> None:
             print(f"  {diagnostic}")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Print the table, and misses if they are asked for."""
+def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tools.damage markup", description="Count what becomes of mistakes in the markup."
     )
@@ -159,7 +175,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kind", choices=KINDS, help="only one kind of mistake")
     parser.add_argument("--outcome", choices=CLASSES, help="show only this class")
     parser.add_argument("--seed", type=int, default=SEED)
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table, and misses if they are asked for."""
+    options = _options(arguments)
     names = [registry.resolve(name) for name in options.only or registry.names()]
     start = time.perf_counter()
     chosen = [
@@ -172,7 +193,7 @@ def main(arguments: list[str] | None = None) -> int:
     made = time.perf_counter()
     readings = [read(case, "auto" if options.auto else case.base.format, pieces=options.stream) for case in chosen]
     done = time.perf_counter()
-    table(readings)
+    table(readings, peer_counts(chosen))
     counted = Counter(case.base.format for case in chosen)
     print(f"\ntime: {made - start:.1f} s to make {len(chosen)} texts, {done - made:.1f} s to read them")
     print(f"nothing to damage: {', '.join([n for n in names if not counted[n]]) or 'none'}")

@@ -28,8 +28,11 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
 ]
 _FOUND = frozenset({"tool_call", "action", "payload"})
-#: What distinguishes a format stands in the text: the file is about formats. Lists, objects and calls of code do not.
-_MARKUP = re.compile(r"<[|｜/]?\w|\[/?[A-Z]+(?:_[A-Z]+)+\]|\bAction:|\bpyautogui\.|\bSUGGESTED_VALUES")
+#: Markup that only formats of calls and chat templates have. Lists, objects and calls of code are none, nor is HTML.
+_MARKUP = re.compile(
+    r"<[|｜]|<[/\w:|]*(?:tool|function|think|invoke|parameter|arg_|action)|\[/?[A-Z]+(?:_[A-Z]+)+\]"
+    r"|\bAction:|\bpyautogui\.|\bSUGGESTED_VALUES"
+)
 
 
 @dataclass(frozen=True)
