@@ -123,6 +123,15 @@ def _plain_types(schema: Any, key: str) -> Types | None:
         return None
 
 
+def may_have(tools: Tools, name: str, key: str) -> bool:
+    """May a tool have an argument of this name, as far as is known?"""
+    if name not in tools:
+        return True
+    schema = _target(tools.schema(name))
+    properties: Any = schema.get("properties")
+    return not is_object(properties) or key in properties or bool(schema.get("additionalProperties"))
+
+
 def _read(index: int, tool: Any) -> tuple[str, Any]:
     """The name of a tool, and its schema or the source of it. Raises `ToolError`."""
     body = tool

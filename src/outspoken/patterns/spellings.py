@@ -1,4 +1,4 @@
-"""The spellings of a pattern: the texts that it stands for, if those are few."""
+"""The spellings of a pattern: the texts that it stands for, if those are few; and the pattern without its conditions."""
 
 from __future__ import annotations
 
@@ -56,3 +56,34 @@ def _repeated(item: Repeat) -> tuple[str, ...] | None:
     if item.low == 0:
         return ("", *(once or ())) if item.high == 1 else ("",)
     return once if item.low == item.high == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def without_conditions(pattern: str) -> str:
+    """The pattern without the positive look-arounds in it: what it matches, whatever stands beside it."""
+    kept, at = "", 0
+    while at < len(pattern):
+        end = _end_of(pattern, at)
+        if not pattern.startswith(("(?=", "(?<="), at):
+            end = at + 1 if pattern[at] == "(" else end
+            kept += pattern[at:end]
+        at = end
+    return kept
+
+
+def _end_of(pattern: str, at: int) -> int:
+    """The end of the escape, class, group or character at a place."""
+    if pattern[at] == "\\":
+        return at + 2
+    if pattern[at] == "[":
+        end = at + 1 + pattern.startswith("^", at + 1)
+        end += pattern.startswith("]", end)
+        while pattern[end] != "]":
+            end += 2 if pattern[end] == "\\" else 1
+        return end + 1
+    if pattern[at] == "(":
+        end = at + 1
+        while pattern[end] != ")":
+            end = _end_of(pattern, end)
+        return end + 1
+    return at + 1

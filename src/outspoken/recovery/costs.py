@@ -12,6 +12,12 @@ MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
 OPENER_AS_TEXT, MARKER_AS_TEXT = 9, 5
 #: Text stands where only markers may, in a segment that is a call, or that may be text. Each word after the first adds.
 STRAY_TEXT, STRAY_TEXT_UNSURE, STRAY_WORD = 5, 11, 4
+#: A single character is one too many where only markers may stand.
+STRAY_CHARACTER = 2
+#: A tool, or an argument of it, does not exist.
+UNKNOWN_TOOL, UNKNOWN_ARGUMENT = 4, 2
+#: What should stand beside a name does not.
+UNCONDITIONAL_NAME = 1
 #: A marker is an alternative after the first that fits.
 OTHER_MARKER = 2
 #: A call is written as only the grammar's rules for damage (`broken_start`) allow.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
-from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.notations.schema import is_object
+from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
 
 from . import costs
-from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, marker_forms, marker_lexer, token_starts
-from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region
+from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, marker_forms, marker_lexer, token_starts
+from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
+
+#: No name is longer than this.
+_LONGEST_NAME = 200
 
 
 class EdgeFinder:
@@ -42,6 +46,7 @@ class EdgeFinder:
             if self._has_json and marker.terminal.canonical.strip() in ("{", "["):
                 continue  # it is read with all that it holds
             read = self._marker(marker, pos, config) or (self._marker(marker, at, config) if at > pos else [])
+            read = read or self._unconditional_name(marker, at, node)
             if node.is_after_repair:
                 read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
             found += [edge._replace(cost=edge.cost + cost) for edge in read]
@@ -54,7 +59,27 @@ class EdgeFinder:
             found += self._values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
                 found += self._dropped(at, config)
-        return found
+        return [self._with_evidence(edge, node.name) for edge in found] if self._region.tools is not None else found
+
+    def _with_evidence(self, edge: Edge, name: str) -> Edge:
+        """The edge, which costs more if a tool or an argument in it does not exist."""
+        tools, cost = self._region.tools, 0
+        assert tools is not None
+        for step in edge.steps:
+            transition = step.transition
+            if transition is None:
+                continue
+            called = name_after((step,), "")
+            if called:
+                name, cost = (
+                    called,
+                    cost + (transition.terminal.short != "PAYLOAD_NAME" and called not in tools) * costs.UNKNOWN_TOOL,
+                )
+            elif transition.terminal.short == "ARG_NAME":
+                cost += costs.UNKNOWN_ARGUMENT * (not may_have(tools, name, step.text))
+            elif transition.role == "arguments" and is_object(step.value):
+                cost += costs.UNKNOWN_ARGUMENT * sum(not may_have(tools, name, key) for key in step.value)
+        return edge._replace(cost=edge.cost + cost) if cost else edge
 
     def _stands(self, markers: list[Transition], at: int) -> bool:
         """Does one of the markers stand at a place?"""
@@ -73,7 +98,7 @@ class EdgeFinder:
             return [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
         if marker.inserted or not self._may_edit:
             return []
-        lead = int(begins_with_newline(marker.terminal) and text.startswith("\n", pos))
+        lead = int(text[pos : pos + 1] in leading_space(marker.terminal))
         written = next((spelling for spelling in forms.written if text.startswith(spelling, pos + lead)), "")
         if written:
             alike = [t for t in config.markers if written in marker_forms(t).written]
@@ -94,6 +119,26 @@ class EdgeFinder:
                 step = RecoveryStep(marker, pos, end, written, edits=edits)
                 found.append(Edge(cost + extra, end, marker.target, (step,)))
         return found
+
+    def _unconditional_name(self, marker: Transition, at: int, node: Node) -> list[Edge]:
+        """A name without what should stand beside it: because that is damaged, or missing."""
+        pattern = marker_forms(marker).name
+        if pattern is None or at == self._end or not self._may_edit:
+            return []
+        ends: dict[int, None] = {}
+        for token in self._tokens:
+            if token.is_near and at < token.start < at + _LONGEST_NAME:
+                text = self._text[at : token.start].rstrip(BLANK)
+                if pattern.fullmatch(text):
+                    ends[at + len(text)] = None
+        match = pattern.match(self._text, at)
+        if match is not None and match.end() > at and not self._text[match.end() : match.end() + 1].isalnum():
+            ends[match.end()] = None
+        found = [(end, self._text[at:end]) for end in ends]
+        return [
+            Edge(costs.UNCONDITIONAL_NAME, end, marker.target, (RecoveryStep(marker, at, end, text),))
+            for end, text in found
+        ]
 
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
@@ -173,7 +218,20 @@ class EdgeFinder:
             return []
         if self._in_object and text[at] == ",":
             return [_drop(at, at + 1, config, "stray-text", costs.STRAY_MARKER)]
-        return self._dropped_text(at, config)
+        stray = self._stray_character(at, config)
+        return [*stray, *self._dropped_text(at, config)]
+
+    def _stray_character(self, at: int, config: Config) -> list[Edge]:
+        """Drop a character that stands between markers. One before white space is as likely prose, if not doubled."""
+        text, after = self._text, at + 1
+        while after < self._end and text[after] in BLANK:
+            after += 1
+        follows = after == self._end or after in self._starts or self._stands(config.markers, after)
+        if not follows:
+            return []
+        is_inside = after == at + 1 or text[at] == text[at - 1 : at]
+        cost = costs.STRAY_CHARACTER if is_inside else costs.STRAY_TEXT
+        return [_drop(at, at + 1, config, "stray-text", cost)]
 
     def _dropped_text(self, at: int, config: Config) -> list[Edge]:
         """Drop text up to the next marker, or up to a bracket that may begin JSON."""

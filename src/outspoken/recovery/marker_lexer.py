@@ -15,7 +15,7 @@ from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
 from outspoken.patterns.near_miss import mistakes_allowed
-from outspoken.patterns.spellings import spellings
+from outspoken.patterns.spellings import spellings, without_conditions
 
 from .near_markers import NearMarkers, find_near, without_parts
 
@@ -35,12 +35,14 @@ class MarkerForms(NamedTuple):
     """How a terminal is recognised: by its expression, as it is written, or by a near miss of one of its spellings.
 
     `spellings` are those that are long enough for a mistake, `extra` is what a near miss costs more.
+    `name` is the expression of a name without the conditions on what stands beside it; None if it has none.
     """
 
     regex: re.Pattern[str]
     written: tuple[str, ...]
     spellings: tuple[str, ...]
     extra: int
+    name: re.Pattern[str] | None
 
 
 def marker_forms(transition: Transition) -> MarkerForms:
@@ -52,12 +54,14 @@ def marker_forms(transition: Transition) -> MarkerForms:
 
 @lru_cache(maxsize=4096)
 def _forms_of(terminal: Terminal) -> MarkerForms:
-    written = _spellings_of(terminal)
+    written = marker_spellings(terminal)
     near = tuple([text for text in written if mistakes_allowed(text)])
-    return MarkerForms(re.compile(terminal.regex), written, near, 0 if terminal.canonical else 1)
+    bare = "" if terminal.short.startswith("_") else without_conditions(terminal.regex)
+    name = re.compile(bare) if bare and bare != terminal.regex else None
+    return MarkerForms(re.compile(terminal.regex), written, near, 0 if terminal.canonical else 1, name)
 
 
-def _spellings_of(terminal: Terminal) -> tuple[str, ...]:
+def marker_spellings(terminal: Terminal) -> tuple[str, ...]:
     """The spellings of a marker."""
     found = [terminal.canonical] if terminal.canonical else []
     if terminal.short.startswith("_"):
@@ -71,14 +75,14 @@ class MarkerLexer(NamedTuple):
     `marker` finds the next one. `call_key` finds a JSON key that only calls have, in any quotes. `keys` are the JSON
     keys that the grammar knows, each with whether the arguments of a call are its value. `has_json` says that the
     grammar has embedded JSON values; their punctuation is not inserted piece by piece. `spellings` are those of which
-    near misses are found.
+    near misses are found, each with the white space before it that may belong to it.
     """
 
     marker: re.Pattern[str]
     has_json: bool
     call_key: re.Pattern[str]
     keys: dict[str, bool]
-    spellings: tuple[str, ...]
+    spellings: dict[str, frozenset[str]]
 
     def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
         """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
@@ -93,7 +97,8 @@ class MarkerLexer(NamedTuple):
         for start, ends in near.items():
             if start not in begun:
                 end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
-                found.append(Token(start, end, True))
+                lead = any(text[start - 1 : start] in self.spellings[written] for written in ends)
+                found.append(Token(start - lead, end, True))
         return sorted(found), near
 
 
@@ -104,27 +109,35 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
     terminals = automaton.tables.terminals.values()
     has_json = any(t.short in JSON_FIRST for t in terminals)
     sources: dict[str, int] = {}
-    near: dict[str, None] = {}
+    near: dict[str, frozenset[str]] = {}
     for terminal in terminals:
         written = terminal.canonical.strip()
         if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
             continue
         if len(written or terminal.regex) <= PUNCTUATION_LENGTH and terminal.name not in outside:
             continue
-        if has_json and (written or terminal.regex).startswith('"'):
-            continue  # a key of a JSON object
+        if has_json and _is_json_key(terminal):
+            continue
         lead = r"(?:\n|)" if begins_with_newline(terminal) else ""
         if re.fullmatch(terminal.regex, "word") is None:
             sources[terminal.regex] = 1000 + len(terminal.regex)
         if len(written) > PUNCTUATION_LENGTH:
             sources.setdefault(lead + re.escape(written), 500 + len(written))
-        near.update(dict.fromkeys([text for text in _spellings_of(terminal) if mistakes_allowed(text)]))
+        for spelling in marker_spellings(terminal):
+            if mistakes_allowed(spelling):
+                near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
     keys = _json_keys(automaton)
     ordered = sorted(sources, key=lambda source: -sources[source])
     marker = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
     key = "|".join(map(re.escape, keys)) or "(?!)"
     call_key = re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
-    return MarkerLexer(re.compile(marker), has_json, call_key, keys, tuple(near))
+    return MarkerLexer(re.compile(marker), has_json, call_key, keys, near)
+
+
+def _is_json_key(terminal: Terminal) -> bool:
+    """Is a marker a key of a JSON object?"""
+    spelled = [text for text in (terminal.canonical.strip(), *spellings(terminal.regex)) if text]
+    return any(text.startswith('"') and text.endswith(":") for text in spelled) or terminal.regex.startswith('"(?:')
 
 
 def _json_keys(automaton: Automaton) -> dict[str, bool]:
@@ -138,8 +151,16 @@ def _json_keys(automaton: Automaton) -> dict[str, bool]:
 
 
 def token_starts(tokens: list[Token], text: str) -> dict[int, Token]:
-    """The tokens by where they start; a line break before a marker may be a part of it."""
-    return {token.start + (text[token.start] == "\n") * n: token for token in tokens for n in (0, 1)}
+    """The tokens by where they start, intact ones before near misses; white space before a marker may be part of it."""
+    ordered = sorted(tokens, key=lambda token: not token.is_near)
+    return {token.start + text[token.start].isspace() * n: token for token in ordered for n in (0, 1)}
+
+
+@lru_cache(maxsize=4096)
+def leading_space(terminal: Terminal) -> frozenset[str]:
+    """The white space before a marker that may belong to it, one character of it."""
+    found = {char for char in (*terminal.first, terminal.canonical[:1]) if char.isspace()}
+    return frozenset(found | {"\n"} if begins_with_newline(terminal) else found)
 
 
 def is_closed(config: Config) -> bool:
