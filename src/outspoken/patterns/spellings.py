@@ -1,4 +1,4 @@
-"""The spellings of a pattern: the texts that it stands for, if those are few; and the pattern without its conditions."""
+"""What a pattern spells: the texts that it stands for, if those are few, and it without its conditions."""
 
 from __future__ import annotations
 
