@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -94,6 +95,8 @@ def bases(name: str, seed: int, count: int = BASES, *, auto: bool = False) -> li
         texts = [markup_actions.payload(name, "suggested_values", random) for _ in range(count)]
     else:
         texts = [markup_calls.written(name, random) for _ in range(count)]
+        if _has(name, "envelope"):
+            texts = [_enveloped(name, text) if i % 2 else text for i, text in enumerate(texts)]
     unique = dict.fromkeys([text for text in texts if text])
     made = [base for text in unique if (base := base_of(name, text)) is not None]
     return [base for one in made if (base := _detected(one)) is not None] if auto else made
@@ -101,6 +104,11 @@ def bases(name: str, seed: int, count: int = BASES, *, auto: bool = False) -> li
 
 def _has(name: str, kind: str) -> bool:
     return any(kind in kinds.split() for kinds in registry.automaton(name).tables.nodes)
+
+
+def _enveloped(name: str, text: str | None) -> str | None:
+    """A response as one object with its calls and its text."""
+    return text and json.dumps(parse(text, name, tools=markup_calls.tools()).to_envelope())
 
 
 def base_of(name: str, text: str) -> Base | None:
@@ -147,7 +155,8 @@ def _data_spans(name: str, text: str, reply: Reply) -> Iterator[tuple[int, int]]
         yield from markup_actions.data_spans(name, text)
         return
     made = [{"name": call.name, "arguments": call.arguments} for call in reply.tool_calls]
-    for spelling in markup_calls.data_of(made):
+    envelope = {reply.envelope_content, "true", "false"} if reply.envelope_content else set[str]()
+    for spelling in markup_calls.data_of(made) | envelope:
         for found in re.finditer(rf"(?<!\w){re.escape(spelling)}(?!\w)", text):
             yield found.span()
 
