@@ -199,7 +199,13 @@ def test_a_tree_with_repaired_tokens_gives_steps_with_edits() -> None:
     missing = (Edit(46, 46, "</tool_call>", "missing-marker", "markup"),)
     closer = RepairedToken.make("_CALL_CLOSE", "", 46, 46, missing)
     name, arguments = Tree("tool_name", [called]), Tree("arguments", [value])
-    children = [token("_CALL_OPEN", 0, 11), dropped, token("_BRACE_OPEN", 12, 13), token("_NAME_KEY", 13, 20), name]
+    children: list[Any] = [
+        token("_CALL_OPEN", 0, 11),
+        dropped,
+        token("_BRACE_OPEN", 12, 13),
+        token("_NAME_KEY", 13, 20),
+        name,
+    ]
     children += [token("_COMMA", 24, 25), token("_ARGUMENTS_KEY", 26, 38), arguments, token("_BRACE_CLOSE", 45, 46)]
     steps = steps_of(Tree("tool_call", [*children, closer]), automaton)
     assert [step.is_missing for step in steps].count(True) == 1

@@ -159,12 +159,12 @@ class Record(ParserPolicy):
 
     def reread_as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
         """All from the marker on that led out of plain text is text."""
-        self.take_back(recovery.state.opener_at, recovery.builder.output.consumed)
+        consumed, opener_at = recovery.builder.output.consumed, recovery.state.opener_at
+        self.take_back(opener_at if opener_at >= consumed else consumed)
         return None
 
-    def take_back(self, opener_at: int, consumed: int) -> None:
-        """The marker at `opener_at` and what follows it are text, or what follows the last segment or text."""
-        at = opener_at if opener_at >= consumed else consumed
+    def take_back(self, at: int) -> None:
+        """What was shifted from an offset on is text."""
         while self.shifts and self.shifts[-1].start >= at and self.shifts[-1].end > at:
             self.shifts.pop()
         self._text_start = at
@@ -193,13 +193,12 @@ class RecordingParser(AutomatonParser):
 
     def finish(self) -> None:
         """All of the text was read. A code sample that is never closed is text."""
-        free = self.state.config.free
+        nodes = [node.start for node in self.builder.nodes if node.kinds == "code"]
         super().finish()
-        if free is not None and free.terminal.short == "CODE":
-            self._record.take_back(self.state.opener_at, self.state.opener_at)
-            text = self.automaton.start.free or self.automaton.top_level.free
-            if text is not None:
-                self._record.end_text(text, self.text.end)
+        text = self.automaton.start.free or self.automaton.top_level.free
+        if nodes and text is not None:
+            self._record.take_back(nodes[0])
+            self._record.end_text(text, self.text.end)
 
 
 class _RecordingSteps(SingleSteps):
