@@ -8,13 +8,11 @@ in `semantics.handlers`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lark import Token, Transformer, Tree
 
 from outspoken.grammar.automaton import Automaton, Config, Operation, Transition
-from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from outspoken.notations.interface import notation_of
 from outspoken.results.replies import Segment
@@ -33,6 +31,11 @@ class TreeStep(NamedTuple):
 
     token: Token | None
     operations: tuple[Operation, ...] = ()
+
+    @property
+    def carries(self) -> bool:
+        """May operations be carried out here? Not where text was dropped."""
+        return self.token is not None and self.token.type != DROPPED
 
 
 TreeSteps = list[TreeStep]
@@ -61,19 +64,22 @@ class StepTransformer(Transformer[Token, Any]):
     """Turns a tree into the steps that a builder carries out."""
 
     def __default__(self, data: str, children: list[TreeSteps], meta: Any) -> Any:
-        steps = joined(children)
         if data in FIELDS:
-            return _with_last(steps, ("field", data))
+            return joined([*children, [TreeStep(None, (("field", data),))]])
         if data not in NODES:
-            return steps
-        first = next((i for i, step in enumerate(steps) if step.token is not None), 0)
-        inner = children[0] if children else []
-        if steps and _begins_node(steps[first]):
-            steps = joined([_with_last(inner, ("reopen", data)), *children[1:]])
-        elif steps:
+            return joined(children)
+        end = [TreeStep(None, (("end", data),))]
+        for i, steps in enumerate(children):
+            first = next((n for n, step in enumerate(steps) if step.carries), None)
+            if first is None:
+                continue
             token, operations = steps[first]
-            steps[first] = TreeStep(token, (("begin", data), *operations))
-        return _with_last(steps, ("end", data))
+            if operations[:1] and operations[0][0] == "begin":  # a node that becomes the first part of this one
+                again = [TreeStep(None, (("reopen", data),))]
+                return joined([*children[: i + 1], again, *children[i + 1 :], end])
+            begun = [*steps[:first], TreeStep(token, (("begin", data), *operations)), *steps[first + 1 :]]
+            return joined([*children[:i], begun, *children[i + 1 :], end])
+        return joined(children)
 
     def __default_token__(self, token: Token) -> Any:
         return [TreeStep(token, (("token", token.type),) if token.type in TOKENS else ())]
@@ -82,27 +88,15 @@ class StepTransformer(Transformer[Token, Any]):
 def joined(parts: Iterable[TreeSteps]) -> TreeSteps:
     """The steps of several subtrees in order. Operations without a token join those of the token before them."""
     found: TreeSteps = []
+    last = -1
     for step in [step for part in parts for step in part]:
-        if step.token is None and found:
-            found[-1] = TreeStep(found[-1].token, found[-1].operations + step.operations)
-        else:
-            found.append(step)
+        if step.token is None and last >= 0:
+            token, operations = found[last]
+            found[last] = TreeStep(token, operations + step.operations)
+            continue
+        last = len(found) if step.carries else last
+        found.append(step)
     return found
-
-
-def _with_last(steps: TreeSteps, operation: Operation) -> TreeSteps:
-    """The steps with an operation behind the last one."""
-    return joined([steps, [TreeStep(None, (operation,))]])
-
-
-def _begins_node(step: TreeStep) -> bool:
-    return bool(step.operations) and step.operations[0][0] == "begin"
-
-
-@lru_cache(maxsize=256)
-def _terminals_of(automaton: Automaton) -> dict[str, Terminal]:
-    """The terminals of a grammar by the names in its file."""
-    return {terminal.short: terminal for terminal in automaton.tables.terminals.values()}
 
 
 def steps_of(tree: Tree[Token], automaton: Automaton, target: Config | None = None) -> list[Step]:
@@ -116,7 +110,8 @@ def steps_of(tree: Tree[Token], automaton: Automaton, target: Config | None = No
 
 
 def _as_steps(steps: Iterable[TreeStep], automaton: Automaton, target: Config | None = None) -> list[Step]:
-    terminals, config, found = _terminals_of(automaton), target or automaton.start, list[Step]()
+    terminals = {terminal.short: terminal for terminal in automaton.tables.terminals.values()}
+    config, found = target or automaton.start, list[Step]()
     for token, operations in steps:
         if token is None:
             continue
