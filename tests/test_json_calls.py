@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Reply, parse, stream
+from outspoken import Reply, ResponseError, parse, stream
 
 FRAMES = {
     "hermes": "<tool_call>\n%s\n</tool_call>",
@@ -23,10 +23,10 @@ FRAMES = {
 
 def read(text: str, format_: str, **options: Any) -> Reply:
     """A text, read whole, and in pieces with the same result."""
-    reply = parse(text, format_, finish_reason="stop", **options)
+    reply = parse(text, format_, **options)
     for size in (1, 5):
         pieces = [text[i : i + size] for i in range(0, len(text), size)]
-        assert (*stream(pieces, format_, **options),)[-1].reply.tool_calls == parse(text, format_, **options).tool_calls
+        assert (*stream(pieces, format_, **options),)[-1].reply == reply, size
     return reply
 
 
@@ -87,3 +87,53 @@ def test_object_without_a_known_key_is_no_call() -> None:
         reply = read(text, "json")
         assert reply.tool_calls == []
         assert reply.text == text
+
+
+A, B, C = (f'{{"name": "{name}", "arguments": {{"x": "{name}]}}"}}}}' for name in "abc")
+LISTS = {
+    "function_calls_json": "<function_calls>\n[%s]\n</function_calls>",
+    "tool_calls_json": "<tool_calls>[%s]</tool_calls>",
+    "cohere": "<|START_ACTION|>[%s]<|END_ACTION|>",
+    "mistral": "[TOOL_CALLS][%s]",
+    "xlam": "[%s]",
+    "json": '{"toolCalls": [%s], "content": "Done."}',
+}
+
+
+@pytest.mark.parametrize("format_", LISTS)
+def test_one_bad_entry_of_a_list_costs_no_other_entry(format_: str) -> None:
+    frame = LISTS[format_]
+    for between in (",,", "},", " ", "}},,", ",;"):
+        text = frame % f"{A}{between}{C}"
+        reply = read(text, format_)
+        assert [call.name for call in reply.tool_calls] == ["a", "c"], (between, reply)
+        assert reply.status == "repaired", (between, reply)
+        assert all(repair.level == "markup" for repair in reply.repairs)
+        assert reply.text == ("Done." if format_ == "json" else "")
+        with pytest.raises(ResponseError):
+            parse(text, format_, on_error="raise")
+        assert [call.name for call in parse(text, format_, repair="none").tool_calls] == ["a", "c"]
+    assert [call.name for call in read(frame % f"{A},", format_).tool_calls] == ["a"]
+    for bad in (
+        '{"name": "b", "arguments": }',
+        '{"name": "b", "arguments": {"x": ~~}}',
+        '{"name": "b", "arguments": 3}',
+    ):
+        reply = read(frame % f"{A}, {bad}, {C}", format_)
+        assert [call.name for call in reply.tool_calls] == ["a", "c"], (bad, reply)
+        assert [call.name for call in reply.unfinished_tool_calls] == ["b"], (bad, reply)
+        assert reply.status == "invalid"
+    reply = read(frame % '{"name": "b", "arguments": 3}', format_)
+    assert [call.status for call in reply.unfinished_tool_calls] == ["invalid"]
+
+
+def test_damage_between_actions_is_reported() -> None:
+    one, two = (f'{{"action_type": "CLICK", "id": "{id}"}}' for id in "ac")
+    for between in (" ", "}},,", ",,"):
+        text = f'{{"actions": [{one}{between}{two}]}}'
+        reply = read(text, "skyvern")
+        assert [action.status for action in reply.actions] == ["ok", "ok"]
+        assert (reply.status, reply.text) == ("repaired", "")
+    reply = read(f'{{"actions": [{one}, {{"action_type": "INPUT_TEXT", "id": "b", "text":}}, {two}]}}', "skyvern")
+    assert [len(reply.actions), len(reply.unfinished_actions), reply.status] == [2, 1, "invalid"]
+    assert read(f'{{"actions": [{one},', "skyvern").status == "truncated"

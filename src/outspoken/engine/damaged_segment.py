@@ -22,7 +22,8 @@ class DamagedSegment:
 
     It begins at the offset `start` in the configuration `outer`, and was refused at the offset `refused_at`. `call` is
     the call in it that was announced, if one was. `may_be_call` is None as long as that is not known. A segment is
-    `from_bracket` if a bracket is all that opened it. `sync` finds its end.
+    `from_bracket` if a bracket is all that opened it. `sync` finds its end. `is_gap` says that it begins with
+    punctuation between two entries of a list.
     """
 
     start: int
@@ -32,6 +33,7 @@ class DamagedSegment:
     may_be_call: bool | None
     sync: SyncPoints
     from_bracket: bool = False
+    is_gap: bool = False
 
 
 def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> bool | None:

@@ -13,6 +13,7 @@ from outspoken.semantics.steps import apply_step
 
 from .budget import SEARCH, TRY
 from .damaged_segment import DamagedSegment, find_end, looks_like_call
+from .list_damage import damaged_gap, is_later_entry, lose_entry, read_between
 from .text_buffer import LOOKBEHIND
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ class RecoveryDriver:
         state.before_text = True
         state.missing_closer_at = None
         self.budget.spent += TRY
-        damage = self.damaged_segment(base + pos)
+        damage = (None if inside else damaged_gap(self, base + pos)) or self.damaged_segment(base + pos)
         if damage is None or (damage.call is None and not self.budget.allows(base + pos)):
             return self.reread_as_text(base + after)
         state.damage = damage
-        damage.may_be_call = damage.may_be_call or (inside and not damage.from_bracket) or None
+        is_likely = (inside and not damage.from_bracket) or is_later_entry(self, damage)
+        damage.may_be_call = damage.may_be_call or is_likely or None
         if damage.call is not None:
             del builder.nodes[builder.nodes.index(damage.call) + 1 :]
         self.text.pos = after
@@ -125,6 +127,10 @@ class RecoveryDriver:
         if going is not None:
             return going
         state, text, automaton = self.state, self.text, self.automaton
+        if damage.is_gap:
+            going = read_between(self, damage, final=final)
+            if going is not None:
+                return going
         if damage.may_be_call is None:
             damage.may_be_call = looks_like_call(damage, automaton, text, final=final)
         if not damage.may_be_call:
@@ -147,6 +153,8 @@ class RecoveryDriver:
         """A damaged segment ends at an offset: recover it; if that fails, report it as lost, or as text."""
         end_is_certain = not cut or self.state.end_is_proven
         if self.budget.allows(damage.refused_at) and self.recover(damage, end, end_is_certain=end_is_certain):
+            return True
+        if lose_entry(self, damage, end, cut=cut):
             return True
         if damage.call is None:
             return self._lose_action(damage, config, end, cut=cut) or self.reread_as_text(damage.refused_at)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.vocabulary import CALLS, JSON_FIRST
-from outspoken.json.scanner import BracketCounter
+from outspoken.json.scanner import BracketCounter, total_pattern
 from outspoken.results.edits import Edit
 
 from . import costs
@@ -18,7 +18,7 @@ from .marker_lexer import marker_forms
 from .path import BLANK, RecoveryPath, RecoveryStep
 
 #: What may stand between entries: separators, and brackets that close something.
-GAP = re.compile(r"[\s,;\]})]*")
+GAP = total_pattern(r"[\s,;\]})]*")
 #: Punctuation that is inserted between entries.
 _INSERTED = frozenset(",]}")
 #: No more punctuation than this is read between two entries.
@@ -26,7 +26,8 @@ _MAX_GAP = 40
 #: No more configurations than this are searched for the end of an entry.
 _MAX_CONFIGS = 300
 #: Where the next entry begins, if the brackets of the one before it are damaged.
-_NEXT_ENTRY = re.compile(r"\}\s*(?=,\s*\{)|\}\s*(?=\]\s*(?:[}\]<`]|\Z))")
+_NEXT_ENTRY = re.compile(r"\}(?=\s*,\s*\{|\s*\]\s*(?:[}\]<`]|\Z))")
+_NEXT_COMMA = re.compile(r"\s*[,\]]")
 
 
 class ListPlace(NamedTuple):
@@ -96,15 +97,15 @@ def _end_of_entry(config: Config) -> Config | None:
 # between two entries
 
 
-def read_gap(config: Config, text: str, start: int, end: int, base: int) -> RecoveryPath | None:
-    """Read the punctuation text[start:end] from a configuration on, so that what follows it can be read.
+def read_gap(config: Config, text: str, end: int, base: int) -> RecoveryPath | None:
+    """Read the punctuation text[:end] from a configuration on, so that what follows it can be read.
 
     Characters may be dropped and inserted. None if that is no use. `base` is added to the offsets of the steps.
     """
-    if len(text[start:end].strip(BLANK)) > _MAX_GAP:
+    if len(text[:end].strip(BLANK)) > _MAX_GAP:
         return None
     tie = count()
-    queue: list[tuple[int, int, int, Config, tuple[RecoveryStep, ...], int]] = [(0, next(tie), start, config, (), 0)]
+    queue: list[tuple[int, int, int, Config, tuple[RecoveryStep, ...], int]] = [(0, next(tie), 0, config, (), 0)]
     seen: set[tuple[int, Config]] = set()
     while queue:
         cost, _, at, here, steps, inserted = heapq.heappop(queue)
@@ -113,7 +114,7 @@ def read_gap(config: Config, text: str, start: int, end: int, base: int) -> Reco
         if (at, here) in seen:
             continue
         seen.add((at, here))
-        if at == end and _may_follow(here, text, end):
+        if at == end and _may_follow(here, steps, text, end):
             moved = tuple([step.moved(base) for step in steps])
             return RecoveryPath(moved, here, cost) if cost else None
         if cost > costs.MAX_COST or len(seen) > _MAX_CONFIGS:
@@ -136,12 +137,14 @@ def read_gap(config: Config, text: str, start: int, end: int, base: int) -> Reco
     return None
 
 
-def _may_follow(config: Config, text: str, at: int) -> bool:
-    """May the text at a place follow in a configuration?"""
+def _may_follow(config: Config, steps: tuple[RecoveryStep, ...], text: str, at: int) -> bool:
+    """May the text at a place follow in a configuration? Behind a closing bracket that was inserted, only a marker."""
+    last = next((step for step in reversed(steps) if step.transition is not None), None)
+    closes = last is not None and last.is_missing and last.edits[0].after != ","
     if at == len(text):
-        return config.end_operations() is not None
+        return not closes and config.end_operations() is not None
     if config.free is not None:
-        return True
+        return not closes
     if any(marker_forms(marker).regex.match(text, at) for marker in config.markers if not marker.inserted):
         return True
     return any(text[at] in JSON_FIRST.get(step.terminal.short, ()) for step in config.embedded)
@@ -150,15 +153,16 @@ def _may_follow(config: Config, text: str, at: int) -> bool:
 # an entry that cannot be read
 
 
-def entry_end(text: str, start: int, refused: int) -> int:
-    """Where an entry ends that begins at a place and was refused at another one; before the next comma outside of
+def entry_end(text: str, refused: int) -> int:
+    """Where an entry ends that a text begins with, and that is refused at a place: before the next comma outside of its
     brackets, or before a bracket that closes the list."""
-    counter = BracketCounter(start, tolerant=True)
-    if text[start : start + 1] in ("{", "["):
-        counter.feed(text, start)
-        if counter.end is not None and counter.end >= refused and GAP.match(text, counter.end).end() > counter.end:  # pyright: ignore[reportOptionalMemberAccess]
-            return counter.end
-        match = _NEXT_ENTRY.search(text, refused)
-        return match.start() + 1 if match is not None else len(text)
-    match = re.compile(r"\s*(?=[,\]])").search(text, refused)
-    return match.start() if match is not None else len(text)
+    if text[:1] not in ("{", "["):
+        match = _NEXT_COMMA.search(text, refused)
+        return match.start() if match is not None else len(text)
+    counter = BracketCounter(0, tolerant=True)
+    counter.feed(text)
+    end = counter.end
+    if end is not None and end >= refused and GAP.match(text, end).end() > end:
+        return end
+    match = _NEXT_ENTRY.search(text, refused)
+    return match.end() if match is not None else len(text)

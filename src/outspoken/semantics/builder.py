@@ -113,6 +113,8 @@ class Builder:
         else:
             message = "the text ends before the section of calls does"
             recorder.report("unclosed-section", message, (end, end), "warning")
+            if "," in self.source.slice(start, end):
+                recorder.lower_status("truncated")  # another call was to follow
 
     @property
     def first_start(self) -> int | None:
