@@ -104,8 +104,9 @@ def lose_entry(recovery: Driver, damage: DamagedSegment, end: int, *, cut: bool)
     ):
         return False
     start = damage.refused_at if node is None else node.start
-    stop = start + entry_end(recovery.text.slice(start, end), damage.refused_at - start)
-    if (cut and stop == end) or stop <= start:
+    text = recovery.text.slice(start, end)
+    stop = start + entry_end(text, damage.refused_at - start)
+    if (cut and stop == end) or stop <= start or (node is not None and text[:1] not in ("{", "[")):
         return False
     builder.recorder.edits.clear()
     del builder.nodes[depth:]
