@@ -102,10 +102,10 @@ def _exact(format_: str) -> re.Pattern[str]:
 def _traces(format_: str) -> Any:
     """A pattern of all markers with at most one mistake, in any case, without the white space round them."""
     regex: Any = import_module("regex")
-    long = {marker.strip() for marker in _markers(format_) if len(marker.strip()) >= _LEAST}
-    return regex.compile(
-        "|".join([f"(?:{regex.escape(marker)}){{e<=1}}" for marker in sorted(long)] or ["(?!)"]), regex.I
-    )
+    long = sorted({marker.strip() for marker in _markers(format_) if len(marker.strip()) >= _LEAST})
+    swapped = [one[:i] + one[i : i + 2][::-1] + one[i + 2 :] for one in long for i in range(len(one) - 1)]
+    ways = [*(f"(?:{regex.escape(one)}){{e<=1}}" for one in long), *map(regex.escape, swapped)]
+    return regex.compile("|".join(ways) or "(?!)", regex.I)
 
 
 def _sound(text: str, format_: str, tools: Tools | None) -> Reading | None:
