@@ -54,6 +54,11 @@ class MarkupReading:
     #: whether pieces gave another reply; False where none were fed
     differs: bool = False
 
+    @property
+    def miss(self) -> str:
+        """The class under which it is shown."""
+        return "differs" if self.differs else self.outcome
+
 
 def outcome(reply: Reply, meant: Iterable[Item]) -> str:
     """The class of a reply, by what was meant.
@@ -150,12 +155,11 @@ def show(readings: list[MarkupReading], number: int) -> None:
     shown: Counter[tuple[str, str]] = Counter()
     for reading in readings:
         base: Base = reading.case.base
-        name = "differs" if reading.differs else reading.outcome
-        key = name, base.format
-        if name == "meant" or shown[key] == number:
+        key = reading.miss, base.format
+        if reading.miss == "meant" or shown[key] == number:
             continue
         shown[key] += 1
-        print(f"\n--- {name}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
+        print(f"\n--- {reading.miss}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
         print(f"sound: {base.text!r}\ntext:  {reading.case.text!r}\nmeant: {list(base.items)!r}")
         print(f"read:  {reading.items!r}\nsegments: {reading.reply.segments!r}")
         for diagnostic in reading.reply.diagnostics[:4]:
@@ -173,7 +177,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--stream", action="store_true", help="also read in pieces, and compare")
     parser.add_argument("--show", metavar="N", type=int, default=0, help="print N misses of each class and format")
     parser.add_argument("--kind", choices=KINDS, help="only one kind of mistake")
-    parser.add_argument("--outcome", choices=CLASSES, help="show only this class")
+    parser.add_argument("--outcome", choices=[*CLASSES, "differs"], help="show only this class")
     parser.add_argument("--seed", type=int, default=SEED)
     return parser.parse_args(arguments)
 
@@ -197,5 +201,5 @@ def main(arguments: list[str] | None = None) -> int:
     counted = Counter(case.base.format for case in chosen)
     print(f"\ntime: {made - start:.1f} s to make {len(chosen)} texts, {done - made:.1f} s to read them")
     print(f"nothing to damage: {', '.join([n for n in names if not counted[n]]) or 'none'}")
-    show([r for r in readings if options.outcome in (None, r.outcome)], options.show)
+    show([r for r in readings if options.outcome in (None, r.miss)], options.show)
     return 0
