@@ -41,7 +41,7 @@ def _spellings_of(item: Node) -> tuple[str, ...] | None:
         branches = [_extended(branch, ("",)) for branch in item.branches]
         return None if None in branches else tuple([text for branch in branches for text in branch or ()])
     if isinstance(item, Chars):
-        if item.is_space:
+        if item.is_space and len(item.literals) != 1:
             return (" ",)
         return item.literals[:_MAX_CHARS] if item.only_literals else None
     if isinstance(item, Repeat):

@@ -12,6 +12,8 @@ from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, m
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
 
+#: How many closing markers that are punctuation a value may run over.
+_MAX_SHORT_ENDS = 6
 #: No name is longer than this.
 _LONGEST_NAME = 200
 
@@ -52,7 +54,7 @@ class EdgeFinder:
             found += [edge._replace(cost=edge.cost + cost) for edge in read]
             if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
-            elif self._may_edit and free is None and not stands and self._may_insert(marker, at, node):
+            elif self._may_edit and free is None and not stands and self._may_insert(marker, at, config, node):
                 found.append(self._inserted(marker, pos))
         if at < self._end and free is None:
             found += self._values.embedded(at, config, node.name)
@@ -96,8 +98,9 @@ class EdgeFinder:
             if marker.inserted:
                 cost, edits = costs.MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
             return [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
+        found: list[Edge] = []
         if marker.inserted or not self._may_edit:
-            return []
+            return found
         lead = int(text[pos : pos + 1] in leading_space(marker.terminal))
         written = next((spelling for spelling in forms.written if text.startswith(spelling, pos + lead)), "")
         if written:
@@ -105,15 +108,17 @@ class EdgeFinder:
             if self._stands(alike, pos):
                 return []  # by what follows, it is another marker that is written alike
             end = pos + lead + len(written)
-            return [Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),))]
+            found.append(Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(pos + lead)
-        return self._near(marker, pos, near) if near is not None else []
+        return found + self._near(marker, pos, near, len(written)) if near is not None else found
 
-    def _near(self, marker: Transition, pos: int, near: dict[str, tuple[tuple[int, int], ...]]) -> list[Edge]:
-        """The near misses of a marker that stand here."""
+    def _near(
+        self, marker: Transition, pos: int, near: dict[str, tuple[tuple[int, int], ...]], length: int
+    ) -> list[Edge]:
+        """The near misses that stand here of those spellings of a marker that are longer than `length`."""
         forms, found = marker_forms(marker), list[Edge]()
         for written in forms.spellings:
-            for end, cost in near.get(written, ()):
+            for end, cost in near.get(written, ()) if len(written) > length else ():
                 extra = forms.extra + (costs.INTACT_OTHER if self._starts_intact(pos, end) else 0)
                 edits = (_edit(pos, end, marker.terminal.canonical or written, "damaged-marker"),)
                 step = RecoveryStep(marker, pos, end, written, edits=edits)
@@ -134,11 +139,10 @@ class EdgeFinder:
         match = pattern.match(self._text, at)
         if match is not None and match.end() > at and not self._text[match.end() : match.end() + 1].isalnum():
             ends[match.end()] = None
+        is_beside_damage = bool(node.steps) and any(edit.code == "damaged-marker" for edit in node.steps[-1].edits)
+        cost = 0 if is_beside_damage else costs.UNCONDITIONAL_NAME
         found = [(end, self._text[at:end]) for end in ends]
-        return [
-            Edge(costs.UNCONDITIONAL_NAME, end, marker.target, (RecoveryStep(marker, at, end, text),))
-            for end, text in found
-        ]
+        return [Edge(cost, end, marker.target, (RecoveryStep(marker, at, end, text),)) for end, text in found]
 
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
@@ -146,12 +150,27 @@ class EdgeFinder:
         return token is not None and not token.is_near and token.end <= end
 
     def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
-        """May a marker stand right behind a repair? A name may not, unless it is an argument's and well followed."""
+        """May a marker stand right behind a repair? A name may only if it is well followed.
+
+        The name of a tool may not at all, but behind punctuation; what the name of an argument would lose may not
+        have been dropped before it.
+        """
         short = marker.terminal.short
         if short not in ("TOOL_NAME", "ARG_NAME"):
             return True
-        following = [t for t in edge.target.markers if not t.inserted]
-        return short == "ARG_NAME" and not node.is_after_drop and self._stands(following, edge.end)
+        is_punctuation = (
+            node.repaired_length <= PUNCTUATION_LENGTH and not self._text[edge.end - 1 : edge.end].isspace()
+        )
+        if not is_punctuation and (short == "TOOL_NAME" or node.is_after_drop):
+            return False
+        if is_punctuation and node.is_after_drop and not self._is_separate(edge, node):
+            return False
+        return self._stands([t for t in edge.target.markers if not t.inserted], edge.end)
+
+    def _is_separate(self, edge: Edge, node: Node) -> bool:
+        """Is what was dropped before a name no part of it?"""
+        dropped = self._text[node.steps[-1].start : node.steps[-1].end]
+        return not dropped.isalnum() or edge.steps[0].start > node.steps[-1].end
 
     def _inserted(self, marker: Transition, pos: int) -> Edge:
         """A marker that is missing here. A line break that it would end with belongs to it."""
@@ -161,7 +180,7 @@ class EdgeFinder:
         edits = (_edit(pos, pos, written, "missing-marker"),)
         return Edge(costs.MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))
 
-    def _may_insert(self, marker: Transition, at: int, node: Node) -> bool:
+    def _may_insert(self, marker: Transition, at: int, config: Config, node: Node) -> bool:
         """May a marker be missing here? If the text may be cut, only the closer of what also lacks its opener."""
         written, end_is_certain = marker.terminal.canonical.strip(), self._region.end_is_certain
         if not written or marker.inserted or not marker.terminal.short.startswith("_"):
@@ -169,7 +188,7 @@ class EdgeFinder:
         ends = node.lacks_opener and is_closed(marker.target) and not node.is_after_repair
         if at == self._end and not end_is_certain and not ends:
             return False
-        if self._has_json and len(written) == 1 and written in "{}[],:":
+        if self._has_json and len(written) == 1 and written in "{}[],:" and _is_json(config):
             return self._in_object and written in "}]," and (at < self._end or end_is_certain)
         if not self._is_boundary(at, marker.target):
             return False
@@ -226,6 +245,8 @@ class EdgeFinder:
         text, after = self._text, at + 1
         while after < self._end and text[after] in BLANK:
             after += 1
+        if self._stands(config.markers, at) or text[at : at + 2].isalnum():
+            return []
         follows = after == self._end or after in self._starts or self._stands(config.markers, after)
         if not follows:
             return []
@@ -276,11 +297,36 @@ class EdgeFinder:
             if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0) or not runs_over:
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
         found.append(_text(free, pos, self._end, cost))
+        return found if is_plain else found + self._short_ends(pos, free)
+
+    def _short_ends(self, pos: int, free: Transition) -> list[Edge]:
+        """A value up to a closing marker that is too short to be a token. Each that it runs over costs something."""
+        found: list[Edge] = []
+        for marker in free.target.markers:
+            if len(marker.terminal.canonical.strip()) in range(1, PUNCTUATION_LENGTH + 1) and not marker.inserted:
+                matches = marker_forms(marker).regex.finditer(self._text, pos)
+                ends = [match.start() for match, _ in zip(matches, range(_MAX_SHORT_ENDS), strict=False)]
+                for passed, end in enumerate(ends):
+                    tokens = sum(pos <= token.start < end for token in self._tokens)
+                    lines = "\n" in self._text[pos:end].strip()
+                    cost = costs.MARKER_IN_STRING * (passed + 2 * lines) + costs.MARKER_IN_VALUE * tokens
+                    found.append(_text(free, pos, end, cost))
         return found
 
     def _cost_as_text(self, token: Token) -> int:
         """What it costs that a marker is plain text. An opening marker is less likely to be."""
         return costs.OPENER_AS_TEXT if self._stands(self._openers, token.start) else costs.MARKER_AS_TEXT
+
+
+def _is_json(config: Config) -> bool:
+    """Is a configuration within JSON: may a key or a value of JSON follow one of its markers?"""
+    top_level = (config.automaton.top_level, config.automaton.start)
+    return any(
+        opens_json(step) or step.terminal.canonical.startswith('"')
+        for marker in config.markers
+        if marker.target not in top_level
+        for step in (*marker.target.markers, *marker.target.embedded)
+    )
 
 
 def _leads_to_value(marker: Transition) -> bool:

@@ -92,7 +92,8 @@ class MarkerLexer(NamedTuple):
                 if len(found) == limit:
                     return None
                 found.append(Token(match.start(), match.end()))
-        near = without_parts(find_near(text, self.spellings), found)
+        solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in found]
+        near = without_parts(find_near(text, self.spellings), solid)
         begun = {token.start for token in found}
         for start, ends in near.items():
             if start not in begun:
@@ -136,8 +137,8 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
 
 def _is_json_key(terminal: Terminal) -> bool:
     """Is a marker a key of a JSON object?"""
-    spelled = [text for text in (terminal.canonical.strip(), *spellings(terminal.regex)) if text]
-    return any(text.startswith('"') and text.endswith(":") for text in spelled) or terminal.regex.startswith('"(?:')
+    written = terminal.canonical.strip() or next(iter(spellings(terminal.regex)), "")
+    return (written.startswith('"') and written.endswith(":")) or terminal.regex.startswith('"(?:')
 
 
 def _json_keys(automaton: Automaton) -> dict[str, bool]:

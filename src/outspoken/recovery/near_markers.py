@@ -103,9 +103,9 @@ def _cost(text: str, written: str, mistakes: int) -> int:
     return cost + (mistakes == 1 and is_replaced)
 
 
-def without_parts(near: NearMarkers, intact: Iterable[tuple[int, int, bool]]) -> NearMarkers:
-    """The near misses that neither begin nor end in the middle of an intact marker."""
-    middle = {at for start, end, _ in intact for at in range(start + 1, end)}
+def without_parts(near: NearMarkers, intact: Iterable[tuple[int, int]]) -> NearMarkers:
+    """The near misses that neither begin nor end in the middle of an intact marker, given where those stand."""
+    middle = {at for start, end in intact for at in range(start + 1, end)}
     kept: NearMarkers = {}
     for start in near.keys() - middle:
         for written, ends in near[start].items():

@@ -87,6 +87,14 @@ class Node(NamedTuple):
         """Was text dropped just before, or a marker inserted?"""
         return self.is_after_drop or (bool(self.steps) and self.steps[-1].is_missing)
 
+    @property
+    def repaired_length(self) -> int:
+        """How long the text is that was dropped or inserted just before."""
+        if not self.steps or not self.steps[-1].edits:
+            return 0
+        edit = self.steps[-1].edits[0]
+        return len(edit.after.strip()) or edit.end - edit.start
+
 
 def name_after(steps: tuple[RecoveryStep, ...], known: str) -> str:
     """The name of the call or payload that is being read after some steps; `known` is the one before them."""

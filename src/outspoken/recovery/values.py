@@ -9,7 +9,7 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter
-from outspoken.notations.interface import MarkedNotation, notation_of
+from outspoken.notations.interface import MarkedNotation, Notation, notation_of
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.edits import Edit, RepairedValue
@@ -23,6 +23,10 @@ from .repaired_json import read_repaired
 _MAX_ENDS, _MAX_LITERALS = 6, 4
 #: In a text that is longer than this, fewer ends are tried.
 _FAR = 20_000
+#: A literal that is a string, a number or a word.
+_LITERAL = re.compile(
+    r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?\b|\b(?:True|False|None|true|false|null)\b"""
+)
 _CLOSERS = re.compile(r"[}\]]")
 #: Characters that are not dropped beside a value: they may be a part of it.
 _SIGNIFICANT = SIGNIFICANT | {":"}
@@ -59,9 +63,22 @@ class ValueReader:
                 found.append(Edge(0, end, transition.target, (step,)))
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
                 found += self._without_marks(at, transition, notation, schema)
+            if notation.repaired_as_literal and intact is None:
+                found += self._first_literal(at, transition, notation, schema)
             if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
                 found += self._literals(at, transition)
         return found
+
+    def _first_literal(self, at: int, transition: Transition, notation: Notation, schema: SchemaView) -> list[Edge]:
+        """A literal behind which something is missing, or stands by mistake."""
+        match = _LITERAL.match(self._text, at)
+        if match is None:
+            return []
+        read = notation.read_at(match[0], 0, self._region.settings.max_depth, True, schema)
+        if read is None or read[1] != len(match[0]):
+            return []
+        step = RecoveryStep(transition, at, match.end(), "", read[0], read[2])
+        return [Edge(0, match.end(), transition.target, (step,))]
 
     def _without_marks(
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
