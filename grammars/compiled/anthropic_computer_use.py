@@ -26,7 +26,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "anthropic_computer_use.lark": 2571185679,
+    "anthropic_computer_use.lark": 2550288989,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -75,6 +75,12 @@ header = Header(
         "computer|\"\"(action=zoom)": "screenshot(region=region!)",
         "computer|\"\"(action=screenshot)": "screenshot",
         "computer|\"\"(action=cursor_position)": "cursor_position",
+    },
+    evidence={
+        "_BLOCK_OPEN": "alone",
+        "_INPUT_OPEN": "alone",
+        "_NAME_KEY": "alone",
+        "_ARGUMENTS_KEY": "alone",
     },
 )
 mapping = mapping_of(header)

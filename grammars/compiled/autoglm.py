@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "autoglm.lark": 1964202242,
+    "autoglm.lark": 362715737,
     "shared/autoglm_finish.lark": 2414432667,
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
@@ -51,6 +51,10 @@ header = Header(
         "Note": "memorize(text=message!)",
         "Call_API": "call_llm(prompt=instruction!)",
         "finish": "complete(answer=message)",
+    },
+    evidence={
+        "ACTION_NAME": "alone",
+        "_DO_OPEN": "alone",
     },
 )
 

@@ -18,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "browser_use.lark": 1039061128,
+    "browser_use.lark": 3193470092,
     "shared/browser_use.lark": 598037379,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
@@ -90,6 +90,11 @@ header = Header(
         "save_as_pdf|save_pdf": "file_op(path=file_name, operation=\"save_page\")",
         "done(success=false)": "fail(reason=text)",
         "done": "complete(answer=text)",
+    },
+    evidence={
+        "_LIST_OPEN": "alone",
+        "_REPLY_OPEN": "alone",
+        "_DATA_FENCE_OPEN": "alone",
     },
 )
 

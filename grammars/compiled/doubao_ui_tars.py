@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "doubao_ui_tars.lark": 407146572,
+    "doubao_ui_tars.lark": 3697078707,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -88,6 +88,9 @@ header = Header(
         "call_user|calluser": "ask_user(text=text)",
         "user_resp": "answer(text=text!)",
         "error_env": "fail(reason=text)",
+    },
+    evidence={
+        "ACTION_NAME": "alone",
     },
 )
 

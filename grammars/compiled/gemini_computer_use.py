@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "gemini_computer_use.lark": 3326713399,
+    "gemini_computer_use.lark": 2356512736,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -57,6 +57,10 @@ header = Header(
         "open_app": "open_app(app=app_name!, intention=intent)",
         "long_press_at": "long_press(point=x+y!, intention=intent)",
         "go_home": "device_button(button=\"home\", intention=intent)",
+    },
+    evidence={
+        "_CALL_OPEN": "alone",
+        "_PART_OPEN": "alone",
     },
 )
 mapping = mapping_of(header)

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "glm_v_computer.lark": 574186184,
+    "glm_v_computer.lark": 472375494,
     "shared/code.lark": 2140030260,
     "shared/glm_bare.lark": 1216411549,
     "shared/glm_box.lark": 2927302618,
@@ -52,6 +52,9 @@ header = Header(
         "WAIT": "wait",
         "DONE": "complete",
         "FAIL": "fail",
+    },
+    evidence={
+        "ACTION_NAME": "alone",
     },
 )
 

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "glm_v_phone.lark": 67720221,
+    "glm_v_phone.lark": 1917554796,
     "shared/code.lark": 2140030260,
     "shared/glm_box.lark": 2927302618,
     "shared/json.lark": 3103418837,
@@ -51,6 +51,10 @@ header = Header(
         "answer": "answer(text=text!)",
         "status(goal_status=complete)": "complete",
         "status(goal_status=infeasible)": "fail",
+    },
+    evidence={
+        "_DICT_OPEN": "alone",
+        "_PYTHON_OPEN": "alone",
     },
 )
 

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "pythonic.lark": 916089835,
+    "pythonic.lark": 1073474008,
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,

@@ -9,7 +9,6 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
-    doubt,
     end_answer,
     end_answer_call,
     end_call,
@@ -28,11 +27,11 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react_json.lark": 1339059694,
+    "react_json.lark": 4001406655,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
-    "shared/react_object.lark": 2516815819,
+    "shared/react_object.lark": 1839109490,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -64,33 +63,33 @@ find_1 = lazy(
     r'\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_'
     r'name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
     r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|t'
-    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}'
-    r'[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|to'
-    r"ol|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,"
-    r'99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"'
-    r'\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|r'
-    r'easoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling'
-    r')"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:func'
-    r'tion|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]'
-    r'{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|to'
-    r'ol_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:('
-    r'?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_in'
-    r'put|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,9'
-    r'9}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
-    r',99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"'
-    r'(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,'
-    r'99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r'
-    r'\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:actio'
-    r'n_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s'
-    r'{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:'
-    r'action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?'
-    r':("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?'
-    r'=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,'
-    r"3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}["
-    r" ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0"
-    r",2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:"
-    r"<think(?:ing)?>))())",
+    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0'
+    r',99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,9'
+    r'9}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool'
+    r'_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}'
+    r'"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:'
+    r'\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments'
+    r'|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
+    r'\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"'
+    r'\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|too'
+    r'l|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_in'
+    r'put|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*"'
+    r')[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
+    r'：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|inp'
+    r'ut|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0'
+    r',99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{'
+    r'0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|'
+    r'tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},'
+    r'\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_i'
+    r'nput|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:'
+    r'\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|functi'
+    r'on|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observati'
+    r"on[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3"
+    r"}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]"
+    r"?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
+    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`"
+    r")()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
@@ -112,32 +111,32 @@ match_1 = lazy(
     r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
     r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
     r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i'
-    r":(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{"
-    r'\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:'
-    r'\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca'
-    r'lling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0'
-    r',99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool'
-    r'_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,9'
-    r'9}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0'
-    r',99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|argu'
-    r'ments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0'
-    r'c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9'
-    r'}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,'
-    r'800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,9'
-    r'9}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:('
-    r'?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99'
-    r'}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99'
-    r'}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s'
-    r'{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
-    r'){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r'
-    r'\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)'
-    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
-    r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]'
-    r"?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought"
-    r"[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*"
-    r"_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
-    r"1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r':\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_inpu'
+    r't|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
+    r'"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
+    r'9}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?'
+    r':type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99'
+    r'}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n'
+    r']*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_'
+    r'input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0'
+    r',99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:ac'
+    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
+    r'"[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?='
+    r'\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0'
+    r',3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|tho'
+    r'ught|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|'
+    r'reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_callin'
+    r'g)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:fun'
+    r'ction|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
+    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
+    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:('
+    r'?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|'
+    r'tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#'
+    r"]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ "
+    r"]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]"
+    r"?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
+    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
+    r"[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -167,19 +166,19 @@ find_2 = lazy(
     r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
     r"\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
     r'\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|argument'
-    r's|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_'
-    r'input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t'
-    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
-    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
-    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
-    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
-    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
-    r'[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"'
-    r'\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name'
-    r'|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,'
-    r"3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thou"
-    r"ght[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer["
-    r"*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r's|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,9'
+    r'9}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?'
+    r':tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|n'
+    r'ame|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,'
+    r'2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought'
+    r'|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s'
+    r'{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|ar'
+    r'guments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|('
+    r'?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_call'
+    r's?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}['
+    r"*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
+    r" ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?"
+    r"answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -192,100 +191,99 @@ match_5 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
     r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
     r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
-    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
-    r'?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
+    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"'
+    r'arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))())|))|))|)|(?:(?i:"(?:thought|reasoning)"\s{0,99}:(?='
+    r'\s{0,99}"))))',
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))()|(?:(?:(?i:"(?:action_input|tool'
-    r'_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
-)
-match_7 = lazy(
-    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
     r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
     r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
 )
-match_8 = lazy(
-    globals(), "match_8",
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
-    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,2'
+    r'00}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
     r"())|))|))|)|\})",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
-    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
+    r'200}"\s{0,99}:))',
 )
-match_11 = lazy(
-    globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
-    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
-match_12 = lazy(
-    globals(), "match_12",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r'0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
-    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
+    r'200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
     r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
     r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
-match_15 = lazy(
-    globals(), "match_15",
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:'
     r'(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*())|)|(\})())",
+    r'9}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_16 = lazy(globals(), "match_16", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_17 = lazy(
-    globals(), "match_17",
+match_14 = lazy(globals(), "match_14", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_15 = lazy(
+    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
     r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0'
-    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
-    r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"'
+    r"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())",
+)
+match_16 = lazy(
+    globals(), "match_16",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
+    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
+    r"\r\n]*()|\})",
+)
+match_17 = lazy(
+    globals(), "match_17",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})())',
 )
 match_18 = lazy(globals(), "match_18", r"(?:(?i:<\/think(?:ing)?>))()")
 match_19 = lazy(
@@ -295,8 +293,7 @@ match_19 = lazy(
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|'
-    r"\})",
+    r'0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_20 = lazy(
     globals(), "match_20",
@@ -312,23 +309,6 @@ match_21 = lazy(
 )
 match_22 = lazy(
     globals(), "match_22",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:'
-    r'"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|func'
-    r'tion)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}"))'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:type|in'
-    r'dex|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
-)
-match_23 = lazy(
-    globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
-    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
-)
-match_24 = lazy(
-    globals(), "match_24",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"('
@@ -338,6 +318,21 @@ match_24 = lazy(
     r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
     r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
+match_23 = lazy(
+    globals(), "match_23",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})[ \t\x0c\r\n]*())'
+    r'|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_cal'
+    r'l_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+)
+match_24 = lazy(
+    globals(), "match_24",
+    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2'
+    r'}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|'
+    r'reasoning)"\s{0,99}:)))|(?:,)|\]()|\{)',
+)
 match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
 match_27 = lazy(
@@ -346,8 +341,7 @@ match_27 = lazy(
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
     r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|'
-    r'(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:['
-    r" \t\x0c\r\n]*(?:(```)())|))",
+    r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:(```)())|))',
 )
 match_28 = lazy(
     globals(), "match_28",
@@ -372,8 +366,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 18:
-            if s < 9:
+        if s < 17:
+            if s < 8:
                 if s < 4:
                     if s < 2:
                         if s < 1:
@@ -399,7 +393,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -407,7 +400,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -419,29 +411,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 12:
-                                start0 = m.start(11)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 14:
+                            if g == 11:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[13]
+                                said = m[10]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
-                                    span0 = (m.start(13), m.end(13))
+                                    span0 = (m.start(10), m.end(10))
                                 else:
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
@@ -456,13 +438,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = m.end()
-                                s = 7
+                                s = 6
                                 continue
-                            if g == 15:
+                            if g == 12:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 14:
+                                start0 = m.start(13)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -493,7 +481,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -501,7 +488,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -509,7 +495,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(5)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
@@ -521,50 +506,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 10:
-                                pos = m.end()
-                                # after '['; expected: _ENVELOPE_OPEN, '{'
-                                if pos == n:
-                                    return None
-                                m = match_2(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        start0 = m.start(1)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        said = m[2]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 13
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            if g == 12:
-                                start0 = m.start(11)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 14:
+                            if g == 11:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[13]
+                                said = m[10]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
-                                    span0 = (m.start(13), m.end(13))
+                                    span0 = (m.start(10), m.end(10))
                                 else:
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
@@ -579,16 +533,42 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = m.end()
-                                s = 7
+                                s = 6
                                 continue
-                            if g == 15:
+                            if g == 12:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 14:
+                                start0 = m.start(13)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 pos = m.end()
                                 s = 8
                                 continue
+                            if g == 15:
+                                pos = m.end()
+                                # after '['; expected: _ENVELOPE_OPEN, '{'
+                                if pos == n:
+                                    return None
+                                m = match_2(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        start0 = m.start(1)
+                                        span0 = (0, 0)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        said = m[2]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        s = 13
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
                             if g == 16:
                                 return None
                             if g == 17:
@@ -705,70 +685,55 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after ', ' in tool_call; expected: _TEXT_KEY, '"action_input": ', '"id": …
+                                    # after _TEXT_KEY in tool_call; expected: JSON_STRING
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            # after _TEXT_KEY in tool_call; expected: JSON_STRING
-                                            if pos == n:
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "\"":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
                                                 return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "\"":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
+                                        args0, parts0 = last, said
+                                        span0 = (pos, e)
+                                        pos = e
+                                        # after JSON_STRING in tool_call; expected: '}}', ', '
+                                        if pos == n:
+                                            return None
+                                        m = match_6(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 2:
+                                                if is_answer(name0, ANSWERS):
+                                                    if parts0.__class__ is list and len(args0) > 1:
                                                         return None
-                                                args0, parts0 = last, said
-                                                span0 = (pos, e)
-                                                pos = e
-                                                # after JSON_STRING in tool_call; expected: '}}', ', '
-                                                if pos == n:
-                                                    return None
-                                                m = match_7(text, pos)
-                                                if m is not None:
-                                                    g = m.lastindex
-                                                    if g == 2:
-                                                        if unknown0:
-                                                            return None
-                                                        if is_answer(name0, ANSWERS):
-                                                            if parts0.__class__ is list and len(args0) > 1:
-                                                                return None
-                                                            if not end_answer_call(
-                                                                out, args0, text[span0[0] : span0[1]], span0, start0,
-                                                                m.end(1)
-                                                            ):
-                                                                return None
-                                                        else:
-                                                            if not name0 or (known is not None and name0 not in known):
-                                                                return None
-                                                            end_call(out, name0, args0, parts0, id0, start0, m.end(1))
-                                                        pos = m.end()
-                                                        s = 10
-                                                        continue
-                                                    return None
-                                                if args0 is not None or key0 is not None:
-                                                    return True
-                                                return bool(out.segments or out.run_model)
-                                            if args0 is not None or key0 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        return None
+                                                    if not end_answer_call(
+                                                        out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                                    ):
+                                                        return None
+                                                else:
+                                                    if not name0 or (known is not None and name0 not in known):
+                                                        return None
+                                                    end_call(out, name0, args0, parts0, id0, start0, m.end(1))
+                                                pos = m.end()
+                                                s = 10
+                                                continue
+                                            return None
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
@@ -780,7 +745,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_8(text, pos)
+                            m = match_7(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -799,12 +764,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_9(text, pos)
+                                        m = match_8(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -815,7 +779,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_i…
                                                 if pos == n:
                                                     return None
-                                                m = match_10(text, pos)
+                                                m = match_9(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 1:
@@ -997,7 +961,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(1)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
                                     said = m[2]
                                     last = said[1:-1]
                                     name0 = last
@@ -1005,7 +968,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_9(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1169,54 +1132,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    name0 = m[1]
-                                    pos = m.end()
-                                    s = 17
-                                    continue
-                                if g == 4:
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 17
-                                    continue
-                                if g == 5:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
-                                        pos = e
-                                        s = 18
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1227,7 +1143,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_13(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1267,7 +1183,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -1292,7 +1208,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -1306,7 +1222,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -1331,7 +1247,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c == "{":
                                                 try:
@@ -1348,7 +1264,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -1376,7 +1292,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -1397,17 +1313,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                unknown0 = max(unknown0, doubt(text, pos))
                                                 pos = e
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_14(text, pos)
+                                                m = match_12(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
-                                                        if unknown0:
-                                                            return None
                                                         if is_answer(name0, ANSWERS):
                                                             if parts0.__class__ is list and len(args0) > 1:
                                                                 return None
@@ -1429,9 +1342,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         start0 = m.start(3)
                                                         span0 = (0, 0)
                                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                                        unknown0 = 0
                                                         pos = m.end()
-                                                        s = 20
+                                                        s = 18
                                                         continue
                                                     return None
                                                 if args0 is not None or key0 is not None:
@@ -1448,663 +1360,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            if s < 8:
-                                # state 7: after JSON_STRING in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_15(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        said = m[1]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        if unknown0:
-                                            return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                        pos = m.end()
-                                        s = 10
-                                        continue
-                                    if g == 4:
-                                        pos = m.end()
-                                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            unknown0 = max(unknown0, doubt(text, pos))
-                                            pos = e
-                                            s = 7
-                                            continue
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 8: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
-                                if pos == n:
-                                    return None
-                                m = match_16(text, pos)
-                                if m is not None:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "\"":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    name0 = last if last.__class__ is str else None
-                                    pos = e
-                                    # after JSON_STRING in code|tool_call; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_17(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 4:
-                                            pos = m.end()
-                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSO…
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "[":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 21
-                                                continue
-                                            if c in "ft":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 21
-                                                continue
-                                            if c == "n":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args0, parts0 = last, said
-                                                span0 = (pos, e)
-                                                pos = e
-                                                s = 21
-                                                continue
-                                            if c in "-0123456789":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 21
-                                                continue
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args0, parts0 = last, said
-                                                span0 = (pos, e)
-                                                pos = e
-                                                s = 21
-                                                continue
-                                            if c == "\"":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 21
-                                                continue
-                                            if args0 is not None or key0 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        if g == 3:
-                                            said = m[1]
-                                            last = said[1:-1]
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                                span0 = (m.start(1), m.end(1))
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            if unknown0:
-                                                return None
-                                            if is_answer(name0, ANSWERS):
-                                                if parts0.__class__ is list and len(args0) > 1:
-                                                    return None
-                                                if not end_answer_call(
-                                                    out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)
-                                                ):
-                                                    return None
-                                            else:
-                                                if not name0 or (known is not None and name0 not in known):
-                                                    return None
-                                                if parts0.__class__ is not str:
-                                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                            pos = m.end()
-                                            s = 10
-                                            continue
-                                        if g == 5:
-                                            pos = m.end()
-                                            # after _KNOWN_KEY in code|tool_call; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                pos = e
-                                                s = 22
-                                                continue
-                                            if args0 is not None or key0 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        if g == 6:
-                                            pos = m.end()
-                                            # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                unknown0 = max(unknown0, doubt(text, pos))
-                                                pos = e
-                                                s = 22
-                                                continue
-                                            if args0 is not None or key0 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        if g == 8:
-                                            if unknown0:
-                                                return None
-                                            if is_answer(name0, ANSWERS):
-                                                if parts0.__class__ is list and len(args0) > 1:
-                                                    return None
-                                                if not end_answer_call(
-                                                    out, args0, text[span0[0] : span0[1]], span0, start0, m.end(7)
-                                                ):
-                                                    return None
-                                            else:
-                                                if not name0 or (known is not None and name0 not in known):
-                                                    return None
-                                                if parts0.__class__ is not str:
-                                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                                            pos = m.end()
-                                            s = 10
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-            else:
-                if s < 13:
-                    if s < 11:
-                        if s < 10:
-                            # state 9: after '\nThought: ' in think; expected: REASONING
-                            m = find_2(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            if m is None:
-                                if pos < n:
-                                    piece, a = trimmed(text, pos, n, leads=True, ends=False)
-                                    if piece:
-                                        out.reasoning(piece, a, a + len(piece))
-                                end_think(out, start0, n)
-                                break
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            end_think(out, start0, e)
-                            g = m.lastindex
-                            if g == 2:
-                                start0 = m.start(1)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 12
-                                continue
-                            if g == 4:
-                                start0 = m.start(3)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 5
-                                continue
-                            if g == 6:
-                                start0 = m.start(5)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
-                                if pos == n:
-                                    return None
-                                m = match_12(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        said = m[1]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 13
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            if g == 7:
-                                start0 = m.start()
-                                out.after_text = False
-                                pos = m.end()
-                                s = 14
-                                continue
-                            return None
-                        else:
-                            # state 10: after _CODE_SPAN; expected: TEXT
-                            if once:
-                                out.flush()
-                                return pos
-                            m = find_1(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            if m is None:
-                                out.consumed = pos
-                                if pos < n:
-                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                    if piece:
-                                        out.text(piece, a, a + len(piece))
-                                break
-                            out.consumed = pos
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 12:
-                                start0 = m.start(11)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 15:
-                                start0 = m.start()
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 8
-                                continue
-                            if g == 22:
-                                start0 = m.start()
-                                end_code(out, start0, m.end())
-                                pos = m.end()
-                                s = 10
-                                continue
-                            return None
                     else:
-                        if s < 12:
-                            # state 11: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_18(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end())
-                                pos = m.end()
-                                s = 10
-                                continue
-                            return None
-                        else:
-                            # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
+                        if s < 7:
+                            # state 6: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 2:
+                                if g == 3:
                                     said = m[1]
                                     last = said[1:-1]
                                     name0 = last
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                     pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                                    if pos == n:
-                                        return None
-                                    m = match_10(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "[":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 23
-                                                continue
-                                            if c in "ft":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 23
-                                                continue
-                                            if c == "n":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args0, parts0 = last, said
-                                                span0 = (pos, e)
-                                                pos = e
-                                                s = 23
-                                                continue
-                                            if c in "-0123456789":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 23
-                                                continue
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args0, parts0 = last, said
-                                                span0 = (pos, e)
-                                                pos = e
-                                                s = 23
-                                                continue
-                                            if c == "\"":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                    span0 = (pos, e)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 23
-                                                continue
-                                            if args0 is not None or key0 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 3:
+                                    s = 10
+                                    continue
+                                if g == 4:
                                     pos = m.end()
                                     # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                                     if pos == n:
@@ -2120,173 +1404,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 24
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 15:
-                        if s < 14:
-                            # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
-                            if pos == n:
-                                return None
-                            m = match_10(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "[":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                            span0 = (pos, e)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 25
-                                        continue
-                                    if c in "ft":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                            span0 = (pos, e)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 25
-                                        continue
-                                    if c == "n":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        span0 = (pos, e)
-                                        pos = e
-                                        s = 25
-                                        continue
-                                    if c in "-0123456789":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                            span0 = (pos, e)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 25
-                                        continue
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        span0 = (pos, e)
-                                        pos = e
-                                        s = 25
-                                        continue
-                                    if c == "\"":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                            span0 = (pos, e)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 25
+                                        s = 6
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2296,90 +1415,37 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 14: after '\nFinal Answer: ' in answer; expected: TEXT
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            end_answer(out, start0, n)
-                            break
-                    else:
-                        if s < 16:
-                            # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            # state 7: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_20(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
                                 return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            if s < 17:
-                                # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
                                 if pos == n:
                                     return None
-                                m = match_21(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        if unknown0:
-                                            return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        start0 = m.start(2)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        pos = m.end()
-                                        s = 26
-                                        continue
+                                c = text[pos]
+                            if c == "\"":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
                                     return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 17: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
+                                name0 = last if last.__class__ is str else None
+                                pos = e
+                                # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_10(text, pos)
+                                m = match_15(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 1:
+                                    if g == 4:
                                         pos = m.end()
-                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
+                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSO…
                                         if pos == n:
                                             return None
                                         c = text[pos]
@@ -2414,7 +1480,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 27
+                                            s = 19
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -2439,7 +1505,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 27
+                                            s = 19
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -2453,7 +1519,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 27
+                                            s = 19
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -2478,7 +1544,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 27
+                                            s = 19
                                             continue
                                         if c == "{":
                                             try:
@@ -2495,7 +1561,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 27
+                                            s = 19
                                             continue
                                         if c == "\"":
                                             try:
@@ -2523,24 +1589,640 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 27
+                                            s = 19
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
                                         return bool(out.segments or out.run_model)
+                                    if g == 3:
+                                        said = m[1]
+                                        last = said[1:-1]
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                            span0 = (m.start(1), m.end(1))
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(2)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    if g == 5:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            s = 20
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 7:
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(6)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        pos = m.end()
+                                        s = 10
+                                        continue
                                     return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-        else:
-            if s < 27:
-                if s < 22:
-                    if s < 20:
-                        if s < 19:
-                            # state 18: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 12:
+                    if s < 10:
+                        if s < 9:
+                            # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_16(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    name0 = m[1]
+                                    pos = m.end()
+                                    s = 21
+                                    continue
+                                if g == 4:
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 21
+                                    continue
+                                if g == 5:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        # after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                                        if pos == n:
+                                            return None
+                                        m = match_17(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 1:
+                                                pos = m.end()
+                                                # after '"action_input": ' in code|tool_call; expected: JSON_AR…
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c == "[":
+                                                    try:
+                                                        last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
+                                                    except UNSOUND:
+                                                        return None
+                                                    k = key0 or place_name(args0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                        span0 = (pos, e)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 22
+                                                    continue
+                                                if c in "ft":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    k = key0 or place_name(args0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                        span0 = (pos, e)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 22
+                                                    continue
+                                                if c == "n":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    if last.__class__ is not dict:
+                                                        last, said = object_of(last, said, settings.max_depth)
+                                                        if last.__class__ is not dict:
+                                                            return None
+                                                    args0, parts0 = last, said
+                                                    span0 = (pos, e)
+                                                    pos = e
+                                                    s = 22
+                                                    continue
+                                                if c in "-0123456789":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    k = key0 or place_name(args0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                        span0 = (pos, e)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 22
+                                                    continue
+                                                if c == "{":
+                                                    try:
+                                                        last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
+                                                    except UNSOUND:
+                                                        return None
+                                                    if last.__class__ is not dict:
+                                                        last, said = object_of(last, said, settings.max_depth)
+                                                        if last.__class__ is not dict:
+                                                            return None
+                                                    args0, parts0 = last, said
+                                                    span0 = (pos, e)
+                                                    pos = e
+                                                    s = 22
+                                                    continue
+                                                if c == "\"":
+                                                    try:
+                                                        last, e = scan(text, pos)
+                                                        said = text[pos:e]
+                                                        if e - pos > depth or "\\" in said:
+                                                            last = checked(last, said, depth)
+                                                    except UNSOUND:
+                                                        return None
+                                                    k = key0 or place_name(args0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                        span0 = (pos, e)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 22
+                                                    continue
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if g == 3:
+                                                end_code(out, start0, m.end(2))
+                                                pos = m.end()
+                                                s = 10
+                                                continue
+                                            return None
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 9: after '\nThought: ' in think; expected: REASONING
+                            m = find_2(text, pos)
+                            if m is not None:
+                                e = m.start()
+                            if m is None:
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=True, ends=False)
+                                    if piece:
+                                        out.reasoning(piece, a, a + len(piece))
+                                end_think(out, start0, n)
+                                break
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            end_think(out, start0, e)
+                            g = m.lastindex
+                            if g == 2:
+                                start0 = m.start(1)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                s = 12
+                                continue
+                            if g == 4:
+                                start0 = m.start(3)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                s = 8
+                                continue
+                            if g == 6:
+                                start0 = m.start(5)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
+                                if pos == n:
+                                    return None
+                                m = match_10(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        said = m[1]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        s = 13
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
+                                start0 = m.start()
+                                out.after_text = False
+                                pos = m.end()
+                                s = 14
+                                continue
+                            return None
+                    else:
+                        if s < 11:
+                            # state 10: after _CODE_SPAN; expected: TEXT
+                            if once:
+                                out.flush()
+                                return pos
+                            m = find_1(text, pos)
+                            if m is not None:
+                                e = m.start()
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 9:
+                                start0 = m.start(8)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 12:
+                                start0 = m.start()
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 22:
+                                start0 = m.start()
+                                end_code(out, start0, m.end())
+                                pos = m.end()
+                                s = 10
+                                continue
+                            return None
+                        else:
+                            # state 11: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_18(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 10
+                                continue
+                            return None
+                else:
+                    if s < 14:
+                        if s < 13:
+                            # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
+                            if pos == n:
+                                return None
+                            m = match_19(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                                    if pos == n:
+                                        return None
+                                    m = match_9(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "[":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 23
+                                                continue
+                                            if c in "ft":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 23
+                                                continue
+                                            if c == "n":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args0, parts0 = last, said
+                                                span0 = (pos, e)
+                                                pos = e
+                                                s = 23
+                                                continue
+                                            if c in "-0123456789":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 23
+                                                continue
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args0, parts0 = last, said
+                                                span0 = (pos, e)
+                                                pos = e
+                                                s = 23
+                                                continue
+                                            if c == "\"":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 23
+                                                continue
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 3:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        s = 24
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2580,7 +2262,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 25
                                         continue
                                     if c in "ft":
                                         found = read_at(text, pos, depth)
@@ -2605,7 +2287,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 25
                                         continue
                                     if c == "n":
                                         found = read_at(text, pos, depth)
@@ -2619,7 +2301,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 28
+                                        s = 25
                                         continue
                                     if c in "-0123456789":
                                         found = read_at(text, pos, depth)
@@ -2644,7 +2326,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 25
                                         continue
                                     if c == "{":
                                         try:
@@ -2661,7 +2343,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 28
+                                        s = 25
                                         continue
                                     if c == "\"":
                                         try:
@@ -2689,55 +2371,97 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 25
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 3:
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                                    if pos == n:
-                                        return None
-                                    m = match_23(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            s = 29
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    pos = m.end()
-                                    s = 29
-                                    continue
-                                if g == 6:
-                                    if unknown0 == 2:
-                                        return None
-                                    end_code(out, start0, m.end(5))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                    else:
+                        if s < 15:
+                            # state 14: after '\nFinal Answer: ' in answer; expected: TEXT
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            end_answer(out, start0, n)
+                            break
                         else:
-                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if s < 16:
+                                # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_20(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
+                                # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_21(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        start0 = m.start(2)
+                                        span0 = (0, 0)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        pos = m.end()
+                                        s = 26
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+        else:
+            if s < 25:
+                if s < 21:
+                    if s < 19:
+                        if s < 18:
+                            # state 17: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_24(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    if unknown0:
-                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2754,13 +2478,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
                                     pos = m.end()
-                                    s = 20
+                                    s = 18
                                     continue
                                 if g == 6:
-                                    if unknown0:
-                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2777,20 +2498,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(5)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
                                     pos = m.end()
-                                    s = 30
+                                    s = 27
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 21:
-                            # state 20: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
+                        else:
+                            # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_23(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2801,31 +2520,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_13(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
                                             pos = m.end()
-                                            s = 31
+                                            s = 28
                                             continue
                                         return None
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(3)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                    pos = m.end()
+                                    # after '}'; expected: _ENVELOPE_OPEN, ', ', ']', '{'
+                                    if pos == n:
+                                        return None
+                                    m = match_24(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            out.after_text = False
+                                            pos = m.end()
+                                            s = 10
+                                            continue
+                                        return None
+                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 21: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                    else:
+                        if s < 20:
+                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
-                                    if unknown0:
-                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2846,16 +2595,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 24:
-                        if s < 23:
-                            # state 22: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                        else:
+                            # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_17(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 6:
+                                if g == 5:
                                     pos = m.end()
                                     # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                                     if pos == n:
@@ -2871,17 +2618,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 22
+                                        s = 20
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    if unknown0 == 2:
-                                        return None
-                                    end_code(out, start0, m.end(7))
+                                if g == 7:
+                                    end_code(out, start0, m.end(6))
                                     pos = m.end()
                                     s = 10
                                     continue
@@ -2889,7 +2633,188 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                else:
+                    if s < 23:
+                        if s < 22:
+                            # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_BO…
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "[":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                            span0 = (pos, e)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 29
+                                        continue
+                                    if c in "ft":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                            span0 = (pos, e)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 29
+                                        continue
+                                    if c == "n":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        span0 = (pos, e)
+                                        pos = e
+                                        s = 29
+                                        continue
+                                    if c in "-0123456789":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                            span0 = (pos, e)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 29
+                                        continue
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        span0 = (pos, e)
+                                        pos = e
+                                        s = 29
+                                        continue
+                                    if c == "\"":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                            span0 = (pos, e)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 29
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
+                            # state 22: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_13(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 6:
+                                    end_code(out, start0, m.end(5))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
+                        if s < 24:
                             # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2897,8 +2822,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
-                                    if unknown0:
-                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2919,8 +2842,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 25:
+                        else:
                             # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2943,7 +2865,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 24
                                         continue
@@ -2951,8 +2872,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 4:
-                                    if unknown0 == 2:
-                                        return None
                                     end_code(out, start0, m.end(2))
                                     start0 = m.start(3)
                                     end_code(out, start0, m.end(3))
@@ -2963,231 +2882,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            if s < 26:
-                                # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_28(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        if unknown0:
-                                            return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        start0 = m.start(2)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        pos = m.end()
-                                        s = 32
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
-                                if pos == n:
-                                    return None
-                                m = match_12(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        said = m[1]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                                        if pos == n:
-                                            return None
-                                        m = match_10(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 1:
-                                                pos = m.end()
-                                                # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c == "[":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 33
-                                                    continue
-                                                if c in "ft":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 33
-                                                    continue
-                                                if c == "n":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    if last.__class__ is not dict:
-                                                        last, said = object_of(last, said, settings.max_depth)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                    args0, parts0 = last, said
-                                                    span0 = (pos, e)
-                                                    pos = e
-                                                    s = 33
-                                                    continue
-                                                if c in "-0123456789":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 33
-                                                    continue
-                                                if c == "{":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    if last.__class__ is not dict:
-                                                        last, said = object_of(last, said, settings.max_depth)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                    args0, parts0 = last, said
-                                                    span0 = (pos, e)
-                                                    pos = e
-                                                    s = 33
-                                                    continue
-                                                if c == "\"":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 33
-                                                    continue
-                                                if args0 is not None or key0 is not None:
-                                                    return True
-                                                return bool(out.segments or out.run_model)
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
             else:
-                if s < 31:
-                    if s < 29:
-                        if s < 28:
-                            # state 27: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                if s < 29:
+                    if s < 27:
+                        if s < 26:
+                            # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_28(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
+                                if g == 3:
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3201,59 +2906,199 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if parts0.__class__ is not str:
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(2)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     pos = m.end()
-                                    s = 10
+                                    s = 30
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 6:
-                                    if unknown0 == 2:
-                                        return None
-                                    end_code(out, start0, m.end(5))
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
                                     pos = m.end()
-                                    s = 10
-                                    continue
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                                    if pos == n:
+                                        return None
+                                    m = match_9(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY,…
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "[":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 31
+                                                continue
+                                            if c in "ft":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 31
+                                                continue
+                                            if c == "n":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args0, parts0 = last, said
+                                                span0 = (pos, e)
+                                                pos = e
+                                                s = 31
+                                                continue
+                                            if c in "-0123456789":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 31
+                                                continue
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args0, parts0 = last, said
+                                                span0 = (pos, e)
+                                                pos = e
+                                                s = 31
+                                                continue
+                                            if c == "\"":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                    span0 = (pos, e)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 31
+                                                continue
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 30:
-                            # state 29: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                        if s < 28:
+                            # state 27: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                unknown0 = max(unknown0, doubt(text, pos))
-                                pos = e
-                                s = 18
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
-                            if pos == n:
-                                return None
-                            m = match_16(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3275,12 +3120,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_14(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
                                         pos = m.end()
-                                        s = 31
+                                        s = 28
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -3289,10 +3134,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 33:
-                        if s < 32:
-                            # state 31: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
+                        else:
+                            # state 28: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -3327,7 +3170,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 34
+                                s = 32
                                 continue
                             if c in "ft":
                                 found = read_at(text, pos, depth)
@@ -3352,7 +3195,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 34
+                                s = 32
                                 continue
                             if c == "n":
                                 found = read_at(text, pos, depth)
@@ -3366,7 +3209,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 34
+                                s = 32
                                 continue
                             if c in "-0123456789":
                                 found = read_at(text, pos, depth)
@@ -3391,7 +3234,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 34
+                                s = 32
                                 continue
                             if c == "{":
                                 try:
@@ -3408,7 +3251,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 34
+                                s = 32
                                 continue
                             if c == "\"":
                                 try:
@@ -3436,16 +3279,46 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 34
+                                s = 32
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 32: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                else:
+                    if s < 31:
+                        if s < 30:
+                            # state 29: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_25(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                            if pos == n:
+                                return None
+                            m = match_14(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3507,7 +3380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 35
+                                            s = 33
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -3532,7 +3405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 35
+                                            s = 33
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -3546,7 +3419,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 35
+                                            s = 33
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -3571,7 +3444,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 35
+                                            s = 33
                                             continue
                                         if c == "{":
                                             try:
@@ -3588,7 +3461,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 35
+                                            s = 33
                                             continue
                                         if c == "\"":
                                             try:
@@ -3616,7 +3489,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 35
+                                            s = 33
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -3629,16 +3502,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 34:
-                            # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        if s < 32:
+                            # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_21(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    if unknown0:
-                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3655,13 +3526,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
                                     pos = m.end()
                                     s = 26
                                     continue
                                 if g == 4:
-                                    if unknown0:
-                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3683,16 +3551,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 35:
-                                # state 34: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if s < 33:
+                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_24(text, pos)
+                                m = match_22(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
-                                        if unknown0:
-                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3710,8 +3576,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 10
                                         continue
                                     if g == 6:
-                                        if unknown0:
-                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3728,24 +3592,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(5)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
                                         pos = m.end()
-                                        s = 30
+                                        s = 27
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 35: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_28(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
-                                        if unknown0:
-                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3762,13 +3623,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(2)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
                                         pos = m.end()
-                                        s = 32
+                                        s = 30
                                         continue
                                     if g == 4:
-                                        if unknown0:
-                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "showui.lark": 167482890,
+    "showui.lark": 2771115205,
 }
 FORMAT = "showui"
 PROMPT_END = ""
@@ -47,6 +47,9 @@ header = Header(
         "ENTER": "press_keys(keys=\"enter\")",
         "COPY": "press_keys(keys=\"ctrl c\")",
         "ANSWER": "answer(text=value!)",
+    },
+    evidence={
+        "_DICT_OPEN": "alone",
     },
 )
 

@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json_action.lark": 2156386445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "skyvern.lark": 3062894026,
+    "skyvern.lark": 3307262665,
 }
 FORMAT = "skyvern"
 PROMPT_END = ""
@@ -121,6 +121,12 @@ header = Header(
         "(action_type=COMPLETE)": "complete(answer=output)",
         "(action_type=TERMINATE)": "fail(errors=errors)",
         "(action_type=NULL_ACTION)": "no_op",
+    },
+    evidence={
+        "_LIST_OPEN": "alone",
+        "_ACTION_OPEN": "alone",
+        "_REPLY_OPEN": "alone",
+        "_DATA_FENCE_OPEN": "alone",
     },
 )
 

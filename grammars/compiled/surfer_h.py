@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json_action.lark": 2156386445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "surfer_h.lark": 2920207184,
+    "surfer_h.lark": 1417269924,
 }
 FORMAT = "surfer_h"
 PROMPT_END = ""
@@ -48,6 +48,11 @@ header = Header(
         "(action=wait)": "wait(seconds=seconds)",
         "(action=restart)": "restart",
         "(action=answer)": "complete(answer=content!)",
+    },
+    evidence={
+        "_ACTION_OPEN": "alone",
+        "_REPLY_OPEN": "alone",
+        "_DATA_FENCE_OPEN": "alone",
     },
 )
 

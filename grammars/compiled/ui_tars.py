@@ -29,7 +29,7 @@ SOURCES = {
     "shared/ui_tars_call.lark": 3011621532,
     "shared/ui_tars_compact.lark": 4282114785,
     "shared/ui_tars_think.lark": 1828826900,
-    "ui_tars.lark": 927176350,
+    "ui_tars.lark": 2184235748,
 }
 FORMAT = "ui_tars"
 PROMPT_END = ""
@@ -88,6 +88,9 @@ header = Header(
         "call_user|calluser": "ask_user(text=text)",
         "user_resp": "answer(text=text!)",
         "error_env": "fail(reason=text)",
+    },
+    evidence={
+        "ACTION_NAME": "alone",
     },
 )
 

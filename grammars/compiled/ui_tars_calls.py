@@ -28,7 +28,7 @@ SOURCES = {
     "shared/named_calls.lark": 811596638,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "ui_tars_calls.lark": 4226202781,
+    "ui_tars_calls.lark": 2561778418,
 }
 FORMAT = "ui_tars_calls"
 PROMPT_END = ""
@@ -87,6 +87,9 @@ header = Header(
         "call_user|calluser": "ask_user(text=text)",
         "user_resp": "answer(text=text!)",
         "error_env": "fail(reason=text)",
+    },
+    evidence={
+        "_OBJECT_OPEN": "alone",
     },
 )
 mapping = mapping_of(header)

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
-    "xlam.lark": 2431021582,
+    "xlam.lark": 2167814373,
 }
 FORMAT = "xlam"
 PROMPT_END = ""

@@ -28,7 +28,7 @@ SOURCES = {
     "shared/named_calls.lark": 811596638,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "yutori_navigator.lark": 2337459722,
+    "yutori_navigator.lark": 819518602,
 }
 FORMAT = "yutori_navigator"
 PROMPT_END = ""
@@ -103,6 +103,9 @@ header = Header(
         "computer_batch(act=hold_key)": "press_keys(keys=chord:plus!, mode=\"hold\", seconds=time)",
         "computer_batch(act=wait)": "wait(seconds=time)",
         "computer_batch(act=screenshot)": "screenshot",
+    },
+    evidence={
+        "_OBJECT_OPEN": "alone",
     },
 )
 mapping = mapping_of(header)

@@ -14,7 +14,8 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
-from .opener_index import is_lenient
+from .evidence import ends_line, is_credible
+from .opener_index import OpenerIndex, is_lenient
 from .ranking import has_actions, has_content, is_text
 
 if TYPE_CHECKING:
@@ -116,13 +117,16 @@ class SegmentPolicy(ParserPolicy):
 class Candidate:
     """Reads one segment by one format, with a parser and a builder of its own.
 
-    `may_end` says that the text may end where the candidate has come to.
+    `may_end` says that the text may end where the candidate has come to. With `alone`, what it reads counts only if it
+    stands alone; see `evidence`.
     """
 
     parser_type: type[AutomatonParser] = AutomatonParser
 
-    def __init__(self, name: str, parent: Builder, text: TextBuffer, start: int, budget: RecoveryBudget) -> None:
-        self.name = name
+    def __init__(
+        self, name: str, parent: Builder, text: TextBuffer, start: int, budget: RecoveryBudget, *, alone: bool = False
+    ) -> None:
+        self.name, self.alone = name, alone
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
         self._calls = parent.output.call_count
@@ -217,6 +221,20 @@ class Candidate:
         return builder.output.call_count > self._calls or any(
             segment.kind != "text" for segment in builder.output.segments
         )
+
+    def stands_alone(self, openers: OpenerIndex, *, final: bool) -> bool | None:
+        """Does nothing but white space and markup stand behind the segment on its line, and is it credible?
+
+        None if only more text can tell.
+        """
+        segment, output, text = self.segment, self.builder.output, self.text
+        output.flush()
+        answered, is_sound = output.outcome.answered, not segment.damage
+        if not (answered or is_credible(output.segments, self.builder.context.tools, is_sound=is_sound)):
+            return False
+        if not segment.has_ended or self.end - self._start > self.builder.context.settings.max_hold:
+            return True
+        return ends_line(openers, text.text, text.pos, final=final)
 
     def is_more_than_text(self) -> bool:
         """Is it known already that what it reads is not only text, as it was written?"""

@@ -63,14 +63,16 @@ def _marker(step: Transition) -> Marker:
 
 def _opener(format: str, step: Transition) -> Opener:
     config, regex, inserted = step.target, step.terminal.regex, bool(step.inserted)
-    ignored = config.automaton.tables.ignore
+    ignored, wanted = config.automaton.tables.ignore, config.automaton.tables.header.evidence_of(step.terminal.short)
     if config.free is not None and config.free.terminal.short == "CODE":
         following = "|".join([t.terminal.regex for t in config.leading_markers]) or "(?!)"
         firsts = [t.terminal.first for t in config.leading_markers]
         first = "".join(sorted(set("".join(firsts)))) if all(firsts) else ""
-        return Opener(format, regex, inserted, ignored, following, True, "" if re.search(r"\s", first) else first)
+        return Opener(
+            format, regex, inserted, ignored, following, True, "" if re.search(r"\s", first) else first, wanted
+        )
     if config.free is not None:
-        return Opener(format, regex, inserted, "", "")
+        return Opener(format, regex, inserted, "", "", evidence=wanted)
     embedded = [f"(?={notation_of(t.terminal).first_chars})" for t in config.embedded]
     following = "|".join([*[t.terminal.regex for t in config.markers], *embedded, r"\Z"])
-    return Opener(format, regex, inserted, ignored, following)
+    return Opener(format, regex, inserted, ignored, following, evidence=wanted)

@@ -50,6 +50,8 @@ class Detector:
         self._start = self._text_start = self._failed_at = 0
         #: the number of the opening marker
         self._number = 0
+        #: the formats whose segment counts only if it stands alone
+        self._alone: frozenset[str] = frozenset()
 
     # reading
 
@@ -120,10 +122,16 @@ class Detector:
             self._read_as_text()
             return
         self._number = match.number
-        names, likely = self._openers.at(text.text, start, final=final)
+        behind = -1 if self.plain.behind is None else self.plain.behind - text.base
+        names, likely, self._alone = self._openers.at(text.text, start, final=final, behind=behind)
+        if not names:
+            self._read_as_text()
+            return
         if len(likely) == 1 and final:
             candidate = self._candidate(likely[0])
-            if candidate.read_batches():
+            if candidate.read_batches() and not (
+                candidate.alone and not candidate.stands_alone(self._openers, final=final)
+            ):
                 self._choose(candidate)
                 return
         self._unlikely = [name for name in names if name not in likely]
@@ -141,7 +149,9 @@ class Detector:
 
     def _candidate(self, name: str) -> Candidate:
         """A format that reads from the opening marker on."""
-        made = self.candidate_type(name, self.builder, self.text, self._start, self.parser.budget)
+        made = self.candidate_type(
+            name, self.builder, self.text, self._start, self.parser.budget, alone=name in self._alone
+        )
         made.parser.state.end_is_proven = self.parser.state.end_is_proven
         return made
 
@@ -163,17 +173,26 @@ class Detector:
         if not ended and final:
             best.cut()
         elif not ended or (best.segment.damage and len(candidates) > 1 and not final):
-            if over:
-                candidates = self.candidates = [best]
-            if len(candidates) == 1 and best.builder.output.events and best.is_more_than_text():
-                self._pass_on(best)
+            self._wait_for(best, over=over)
             return False
+        evident = not best.alone or best.stands_alone(self._openers, final=final)
+        if not evident:
+            best.segment.has_failed = evident is not None
+            return best.segment.has_failed and self._judge(final=final)
         if best.is_plain():
             self._failed_at = max(self._failed_at, best.end)
             self._read_as_text()
         else:
             self._choose(best)
         return True
+
+    def _wait_for(self, best: Candidate, *, over: bool) -> None:
+        """Wait for more of a segment, and pass on its events if it is the only one left, or if too much is held."""
+        if over:
+            self.candidates = [best]
+        is_known = len(self.candidates) == 1 and (over or not best.alone)
+        if is_known and best.builder.output.events and best.is_more_than_text():
+            self._pass_on(best)
 
     def _remaining(self, *, final: bool) -> list[Candidate]:
         """The candidates that may read the segment: those without damage first, and the others if there are none."""
@@ -202,7 +221,8 @@ class Detector:
         """No format reads what stands here: it is text, or plain text's own."""
         self.candidates = []
         text, budget = self.text, self.parser.budget
-        budget.spent += TRY + self._failed_at - self._start
+        if self._failed_at >= self._start:
+            budget.spent += TRY + self._failed_at - self._start
         text.rewind(self._text_start)
         text.scan = self._start - text.base
         self.plain.no_opener_at = self._start
@@ -224,6 +244,7 @@ class Detector:
         parser.state.config = parser.automaton.top_level
         parser.state.before_text = parser.state.after_marker = True
         self.text.rewind(best.end)
+        self.plain.behind = best.end
 
     # events
 
@@ -240,7 +261,7 @@ class Detector:
             events += own
             own.clear()
             return True
-        if events is None or not candidate.is_more_than_text():
+        if events is None or candidate.alone or not candidate.is_more_than_text():
             return False
         self._passed_on = candidate
         self._pass_on(candidate)

@@ -11,6 +11,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
 from outspoken.patterns.prepared import LOWERCASE, Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
 
+from .evidence import ALONE, begins_line
 from .openers import Opener, Openers
 
 if TYPE_CHECKING:
@@ -38,7 +39,18 @@ class _Alike(NamedTuple):
     match: Any
     in_code: list[_CodeOpeners]
     #: what `OpenerIndex.at` returns in complete text, by the groups that match and the openers in the code sample
-    known: dict[tuple[Any, ...], tuple[list[str], list[str]]]
+    known: dict[tuple[Any, ...], Owners]
+
+
+class Owners(NamedTuple):
+    """The `names` of the formats that have an opening marker at a place, and the `likely` ones among them.
+
+    What those in `alone` read counts only if it stands alone; see `evidence`.
+    """
+
+    names: list[str]
+    likely: list[str]
+    alone: frozenset[str]
 
 
 class _CodeOpeners:
@@ -87,6 +99,13 @@ class OpenerIndex:
         used = {o.regex for o in self.openers} | {marker.regex for marker in self.own}
         #: the markers that begin alike, by the number of their group
         self.groups = [[i for i in group if self._patterns[i] in used] for group in data.prefixes.groups]
+        #: do all markers of a group count at the start of a line only?
+        anywhere = {o.regex for o in self._all if not o.evidence} | {marker.regex for marker in self.own}
+        self._in_lines = [
+            bool(group) and anywhere.isdisjoint([self._patterns[i] for i in group]) for group in self.groups
+        ]
+        wanting = {o.regex for o in self._all if o.evidence}
+        self._wants_evidence = [not wanting.isdisjoint([self._patterns[i] for i in group]) for group in self.groups]
         #: the openers by the group of their markers
         self._alike: dict[int, _Alike] = {}
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
@@ -107,37 +126,54 @@ class OpenerIndex:
         known = [(o.format, b) for o in self._all for b in prefixes(o.regex)]
         return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
 
-    def at(self, text: str, pos: int, *, final: bool, group: int | None = None) -> tuple[list[str], list[str]]:
-        """The formats that have an opening marker at a position, and the likely ones among them.
+    def at(self, text: str, pos: int, *, final: bool, group: int | None = None, behind: int = -1) -> Owners:
+        """The formats that have an opening marker at a position.
 
         A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
         all are, all are likely. Of formats that are alike, only the first is. A format for which a code sample starts
-        here is left out. `group` is that of the markers at the position, if it is known; see `FoundOpener`.
+        here is left out. `group` is that of the markers at the position, if it is known; see `FoundOpener`. Other
+        markup ends at the position `behind`.
         """
         alike = self._beginning_alike(self.group_at(text, pos) if group is None else group)
         groups = alike.match(text, pos).groups()
         in_code = [*self._in_code(alike, text, pos, final=final)] if alike.in_code else []
+        in_line = not begins_line(text, pos, behind)
         if not final:
-            return self._of_groups(alike, groups, in_code, text, pos, final=False)
-        key = (*groups, *in_code)
+            return self._of_groups(alike, groups, in_code, text, pos, final=False, in_line=in_line)
+        key = (in_line, *groups, *in_code)
         known = alike.known.get(key)
         if known is None:
-            known = alike.known[key] = self._of_groups(alike, groups, in_code, text, pos, final=True)
+            known = self._of_groups(alike, groups, in_code, text, pos, final=True, in_line=in_line)
+            alike.known[key] = known
         return known
 
     def _of_groups(
-        self, alike: _Alike, groups: tuple[Any, ...], in_code: list[Opener], text: str, pos: int, *, final: bool
-    ) -> tuple[list[str], list[str]]:
+        self,
+        alike: _Alike,
+        groups: tuple[Any, ...],
+        in_code: list[Opener],
+        text: str,
+        pos: int,
+        *,
+        final: bool,
+        in_line: bool,
+    ) -> Owners:
         """What `at` returns for the groups of a match. The text counts only if more of it may come."""
         names: dict[str, bool] = {}
+        alone: dict[str, bool] = {}
         for opener, place in alike.tested:
+            if in_line and opener.evidence:
+                continue
             if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos)):
                 likely = (groups[place] is not None or not final) and not opener.inserted
                 names[opener.format] = names.get(opener.format, False) or likely
+                alone[opener.format] = alone.get(opener.format, True) and opener.evidence == ALONE
         for opener in in_code:
             names[opener.format] = names.get(opener.format, False) or not opener.inserted
+            alone[opener.format] = alone.get(opener.format, True) and opener.evidence == ALONE
         chosen = [name for name, likely in names.items() if likely] or list(names)
-        return list(names), [name for name in chosen if like(name) not in chosen]
+        likely = [name for name in chosen if like(name) not in chosen]
+        return Owners(list(names), likely, frozenset([name for name, is_alone in alone.items() if is_alone]))
 
     def _in_code(self, alike: _Alike, text: str, pos: int, *, final: bool) -> Iterator[Opener]:
         """The openers whose markers may stand at the start of a code sample that begins at a position."""
@@ -196,10 +232,27 @@ class OpenerIndex:
         """The search for where a marker may begin, or None if it may anywhere; and whether the search skips words."""
         return (None, False) if source is None else (compile_prefilter(source), source.skips_words)
 
-    def find(self, text: str, pos: int, *, partial: bool = False) -> FoundOpener | None:
-        """The next marker; `partial` for text of which more may come."""
+    def stands_at(self, text: str, pos: int, *, final: bool) -> bool | None:
+        """Does a marker stand at a position? None if only more text can tell."""
+        group = self.group_at(text, pos)
+        if not self.groups[group]:
+            return False
+        match = self._matches[not final].get(group) or self._compile_match(group, partial=not final)
+        found: Any = match(text, pos) if final else match(text, pos, partial=True)
+        return None if found is not None and not final and found.partial else found is not None
+
+    def wants_evidence(self, group: int) -> bool:
+        """Does one of the markers of a group ask for evidence?"""
+        return self._wants_evidence[group]
+
+    def counts_at(self, group: int, text: str, pos: int, behind: int) -> bool:
+        """May a marker of a group count at a position? Some do at the start of a line only; see `begins_line`."""
+        return not self._in_lines[group] or begins_line(text, pos, behind)
+
+    def find(self, text: str, pos: int, *, partial: bool = False, behind: int = -1) -> FoundOpener | None:
+        """The next marker; `partial` for text of which more may come. Other markup ends at the position `behind`."""
         search, skips_words = self._partial_search if partial else self._search
-        matches, groups, group_at = self._matches[partial], self.groups, self._prefixes.at
+        matches, groups, group_at, in_lines = self._matches[partial], self.groups, self._prefixes.at, self._in_lines
         length = len(text)
         while pos < length:
             place = pos
@@ -213,7 +266,7 @@ class OpenerIndex:
                         place = pos
             group = group_at(text, place)
             numbers = groups[group]
-            if numbers:
+            if numbers and not (in_lines[group] and not begins_line(text, place, behind)):
                 match = matches.get(group) or self._compile_match(group, partial=partial)
                 found: Any = match(text, place, partial=True) if partial else match(text, place)
                 if found is not None:

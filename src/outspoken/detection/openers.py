@@ -25,6 +25,8 @@ class Opener(NamedTuple):
 
     With `in_code`, the marker opens a code sample like those of plain text, unless `following` stands at its start.
     Then that begins with one of the characters `first`, or with any if there are none.
+
+    `evidence` is what else must be true for the marker to count; see `outspoken.grammar.header.Header`.
     """
 
     format: str
@@ -34,6 +36,7 @@ class Opener(NamedTuple):
     following: str
     in_code: bool = False
     first: str = ""
+    evidence: str = ""
 
     @property
     def followed(self) -> str:

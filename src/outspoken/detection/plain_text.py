@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from outspoken.engine.policy import ParserPolicy
@@ -12,6 +13,7 @@ from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.handlers import HANDLERS
 
+from .evidence import MAX_INDENT
 from .opener_index import OpenerIndex, opener_index
 
 
@@ -35,11 +37,11 @@ class OpenerMatch:
 class _OpenMarkers(matchers.OpenMarkers):
     """The markers of all formats that may be open. They are many: only those that may begin at a place are asked."""
 
-    __slots__ = ("_openers", "_own_groups")
+    __slots__ = ("_behind", "_openers", "_own_groups")
 
-    def __init__(self, openers: OpenerIndex, own: matchers.OpenMarkers | None, own_groups: int) -> None:
+    def __init__(self, openers: OpenerIndex, own: matchers.OpenMarkers | None, own_groups: int, behind: int) -> None:
         super().__init__(own.found if own else [])
-        self._openers, self._own_groups = openers, own_groups
+        self._openers, self._own_groups, self._behind = openers, own_groups, behind
 
     def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """See `OpenMarkers`."""
@@ -47,7 +49,9 @@ class _OpenMarkers(matchers.OpenMarkers):
         count = len(openers.terminals)
         rank = group - own if group > own else count + group
         while 0 <= (at := openers.begins(buffer, at)) <= start:
-            for number in openers.groups[openers.group_at(buffer, at)]:
+            found = openers.group_at(buffer, at)
+            counts = openers.counts_at(found, buffer, at, self._behind)
+            for number in openers.groups[found] if counts else ():
                 if number >= count or (at == start and number + 1 >= rank):
                     break
                 marker = openers.terminals[number]
@@ -63,7 +67,12 @@ class _OpenMarkers(matchers.OpenMarkers):
 
 
 class OpenerMatcher:
-    """The matcher of plain text that also stops at every opening marker of every format."""
+    """The matcher of plain text that also stops at every opening marker of every format.
+
+    `behind` gives one for a text in which other markup ends at a position.
+    """
+
+    _behind = -1
 
     def __init__(self, which: str, lenient: bool, edition: int) -> None:
         self._openers = openers = opener_index(lenient, edition)
@@ -72,11 +81,19 @@ class OpenerMatcher:
         partial = which == "find partial"
         self.branches = own.branches
         self._groups = max(own.branches, default=0)
-        self.open_markers = _OpenMarkers(openers, own.open_markers, self._groups) if partial else None
+        self.open_markers = _OpenMarkers(openers, own.open_markers, self._groups, -1) if partial else None
+
+    def behind(self, pos: int) -> OpenerMatcher:
+        """The same matcher for a text in which other markup ends at a position."""
+        made = copy(self)
+        made._behind = pos
+        if self.open_markers is not None:
+            made.open_markers = _OpenMarkers(self._openers, self._own.open_markers, self._groups, pos)
+        return made
 
     def find(self, text: str, pos: int, *, partial: bool = False) -> Any:
         """The next marker: a match of plain text's own, or an `OpenerMatch`."""
-        place = self._openers.find(text, pos, partial=partial)
+        place = self._openers.find(text, pos, partial=partial, behind=self._behind)
         if place is None:
             return None
         start, number, _, match = place
@@ -95,7 +112,7 @@ class PlainTextPolicy(ParserPolicy):
     """Stops the parser of plain text at the opening marker of any format.
 
     The marker is then `found`. At the offset `no_opener_at`, no format reads a segment: a marker there is text, or
-    plain text's own.
+    plain text's own. Other markup ends at the offset `behind`.
     """
 
     stops_at_text = True
@@ -104,6 +121,7 @@ class PlainTextPolicy(ParserPolicy):
         self._lenient, self._edition = lenient, edition
         self.found: OpenerMatch | None = None
         self.no_opener_at: int | None = None
+        self.behind: int | None = None
 
     def take_found(self) -> OpenerMatch | None:
         """The opening marker at which the parser stopped, once."""
@@ -114,7 +132,10 @@ class PlainTextPolicy(ParserPolicy):
         """Plain text ends at the markers of all formats."""
         if self.no_opener_at == text.base + max(text.scan, text.pos):
             return None
-        return opener_matcher("find whole" if which == "find long" else which, self._lenient, self._edition)
+        which = "find whole" if which == "find long" else which
+        found = opener_matcher(which, self._lenient, self._edition)
+        behind = -1 if self.behind is None else self.behind - text.base
+        return found.behind(behind) if behind + MAX_INDENT >= max(text.scan, text.pos) else found
 
     def is_plain_text(self, text: TextBuffer, chunk: str) -> bool:
         """Markers of other formats may depend on the characters before them."""
@@ -123,7 +144,9 @@ class PlainTextPolicy(ParserPolicy):
 
     def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> None:
         """Pass over an opening marker that no format reads, unless it is plain text's own."""
-        text = steps.text
+        text, output = steps.text, steps.builder.output
+        if steps.state.before_text and steps.state.after_marker and not output.after_text:
+            self.behind = text.offset
         at = max(text.scan, text.pos)
         if free.target is not steps.automaton.top_level or self.no_opener_at != text.base + at:
             return

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.opener_index import FoundOpener, OpenerIndex, opener_index
+from outspoken.detection.evidence import ends_line, is_credible
+from outspoken.detection.opener_index import FoundOpener, OpenerIndex, Owners, opener_index
 from outspoken.detection.ranking import has_actions, has_content, is_text
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import registry
@@ -84,11 +85,13 @@ class _Reader:
     this was tried.
     """
 
-    __slots__ = ("text", "tools", "settings", "plain", "output", "detected", "used_recent", "_pos", "_trims")
+    __slots__ = ("text", "tools", "settings", "plain", "output", "detected", "used_recent", "_behind", "_pos", "_trims")
 
     def __init__(self, text: str, tools: Tools | None, settings: Settings, plain: _Plain) -> None:
         self.text, self.tools, self.settings, self.plain = text, tools, settings, plain
         self._pos, self._trims = 0, plain.fast_path.trims_text
+        #: where markup ended last
+        self._behind: int = -1
         self.output = Output(text, None, trims=self._trims)
         self.detected: str | None = None
         self.used_recent = False
@@ -103,11 +106,17 @@ class _Reader:
             if not isinstance(head, ReadSegment):
                 return False
             self.output, self._pos = head
+            self._behind = head.end
         find, recent_at, output = plain.openers.find, self._recent_at, self.output
-        while self._pos < length:
-            pos = self._pos
-            place = find(text, pos)
+        scan = self._pos
+        while (pos := self._pos) < length:
+            place = find(text, max(pos, scan), behind=self._behind)
             start = length if place is None else place[0]
+            path = recent_at(place) if uses_recent and place is not None else None
+            owners = self._owners_at(place) if path is None and place is not None else None
+            if owners is not None and not owners.names:  # the marker does not count here
+                scan = start + 1
+                continue
             piece = text[pos:start]
             if pos and piece and self._trims and not output.after_text:
                 piece = piece.lstrip(BLANK)
@@ -115,9 +124,8 @@ class _Reader:
             if place is None:
                 output.text(piece, pos, length)
                 break
-            path = recent_at(place) if uses_recent else None
             if path is None:
-                found = self._read_at(place, piece, pos)
+                found = self._read_at(place, owners, piece, pos)
                 if found is None:
                     return False
                 self._take(found, piece, pos)
@@ -125,14 +133,37 @@ class _Reader:
             self.used_recent = True
             if piece:
                 self._add_text(path, piece, pos)
+            count = len(output.segments)
             end = path.read_into(output, text, start, self.tools, self.settings)
-            if end is None:
+            if end is None or not self._is_evident(place, path.format, output.segments[count:], end):
                 return False  # the text before the marker and the segment must be read otherwise
-            self._pos, self._trims = end, path.trims_text
+            self._pos, self._behind, self._trims = end, end, path.trims_text
             if self.detected is None and path is not plain.fast_path:
                 self.detected = path.format
         output.flush()
         return True
+
+    def _owners_at(self, place: FoundOpener) -> Owners | None:
+        """The formats that have a marker; None if it is plain text's own."""
+        start, number, group, _ = place
+        if number >= self.plain.first_own:
+            return None
+        return self.plain.openers.at(self.text, start, final=True, group=group, behind=self._behind)
+
+    def _is_evident(self, place: FoundOpener, name: str, segments: list[Any], end: int) -> bool:
+        """Is there enough evidence for the segments of a format, which end at a position?"""
+        start, _, group, _ = place
+        openers = self.plain.openers
+        if not openers.wants_evidence(group):
+            return True
+        owners = openers.at(self.text, start, final=True, group=group, behind=self._behind)
+        return name in owners.names and (name not in owners.alone or self._stands_alone(segments, start, end))
+
+    def _stands_alone(self, segments: list[Any], start: int, end: int) -> bool:
+        """Does nothing but white space and markup stand behind segments on their line, and are they credible?"""
+        return is_credible(segments, self.tools) and (
+            end - start > self.settings.max_hold or ends_line(self.plain.openers, self.text, end, final=True) is True
+        )
 
     def _recent_at(self, place: FoundOpener) -> FastPath | None:
         """The fast path of the format that was found at a marker before, if no other one is likely there."""
@@ -143,16 +174,16 @@ class _Reader:
                 return self.plain.path_of(name)
         return None
 
-    def _read_at(self, place: FoundOpener, piece: str, pos: int) -> _Read | None:
+    def _read_at(self, place: FoundOpener, owners: Owners | None, piece: str, pos: int) -> _Read | None:
         """Read what begins with a marker; None if only the detector can tell."""
-        start, number = place[:2]
+        start = place[0]
         plain, text = self.plain, self.text
-        if number >= plain.first_own:
+        if owners is None:
             path, end = plain.fast_path, pos + len(piece.rstrip(BLANK))
             after_text = self.output.after_text or end > pos
             found = path.read_in_text(text, start, self.tools, self.settings, self.output, end, after_text)
             return _Read(path, *found, is_own=True) if isinstance(found, ReadSegment) else None
-        return self._best(place)
+        return self._best(place, owners)
 
     def _read_by(self, name: str, start: int) -> _Read | bool | None:
         """Read a segment by the fast path of a format; see `FastPath.read_segment`."""
@@ -164,17 +195,19 @@ class _Reader:
         found = path.read_segment(output, self.text, start, self.tools, self.settings)
         return found if found is None or isinstance(found, bool) else _Read(path, output, found)
 
-    def _best(self, place: FoundOpener) -> _Read | None:
+    def _best(self, place: FoundOpener, owners: Owners) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""
-        openers, (start, number, group, _) = self.plain.openers, place
-        names, likely = openers.at(self.text, start, final=True, group=group)
+        openers, start, number = self.plain.openers, place[0], place[1]
+        names, likely, alone = owners
         for candidates in (likely, [name for name in names if name not in likely]):
             sound: list[_Read] = []
             for name in candidates:
                 read = self._read_by(name, start)
                 if read is None or read is True:
                     return None
-                if read is not False:
+                if read is not False and (
+                    name not in alone or self._stands_alone(read.output.segments, start, read.end)
+                ):
                     sound.append(read)
             if sound:
                 if len(sound) > 1:  # the one that has content is the best
@@ -200,6 +233,8 @@ class _Reader:
     def _take(self, read: _Read, piece: str, pos: int) -> None:
         """Take over the text before a segment, and the segment."""
         path, output, self._pos, is_own = read
+        if not is_own or not output.after_text:
+            self._behind = read.end
         if not is_own:
             self._trims = path.trims_text
         if path is not self.plain.fast_path:

@@ -23,7 +23,7 @@ from outspoken.patterns.analysis import UnsafePatternError, first_chars, may_beg
 from outspoken.patterns.syntax import without_groups
 from outspoken.results.errors import GrammarError
 
-from .header import read_header
+from .header import Header, read_header
 from .sources import own_folder, sources
 from .tables import BROKEN, START, Rule, Tables, Terminal, order
 from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, NODES, SPELLED_VALUES, short
@@ -60,6 +60,7 @@ def compile_text(text: str, path: Path, *, recorded: dict[str, int] | None = Non
         for t in sorted(lark.terminals, key=lambda t: str(t.name))
         if str(t.name) not in lark.ignore_tokens
     }
+    _check_evidence(header, terminals, str(path))
     rules = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
     numbers = {rule: i for i, rule in enumerate(rules)}
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
@@ -97,6 +98,12 @@ def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
         import_paths=[_imported],
         **options,
     )
+
+
+def _check_evidence(header: Header, terminals: dict[str, Terminal], path: str) -> None:
+    """Raise GrammarError if `evidence` names a marker that the grammar does not have."""
+    for marker in header.evidence.keys() - {t.short for t in terminals.values()}:
+        raise GrammarError(path, f"`evidence` names `{marker}`, which is no terminal of this grammar")
 
 
 def _imported(base: str | None, grammar: str) -> tuple[str, str]:

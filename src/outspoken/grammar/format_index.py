@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .tables import Tables
 
 #: Increase it when the meaning of the data below changes, so that no old index is read.
-VERSION = 1
+VERSION = 2
 
 
 class FormatIndex(NamedTuple):

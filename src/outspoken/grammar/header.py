@@ -25,10 +25,13 @@ _ENTRIES = {
     "actions": "action(...)",
     "arguments": "argument|argument",
     "checks": "action(...)",
+    "evidence": "alone",
     "payloads": "expression",
 }
 #: Fields that the compiled form of a grammar leaves out if they are empty.
-_RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "payloads", "repeated"})
+_RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "repeated"})
+#: What `evidence` may ask for.
+_EVIDENCE = ("line", "alone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Header:
     - `space`, `point`: the coordinate space of points, and how one is written (`({x},{y})`; "" for a list).
     - `checks`: what to change of actions that do not fit the page.
     - `payloads`: maps types of payloads to patterns of what is written, if that differs from the type.
+    - `evidence`: maps opening markers that are not distinctive to what detection asks for: "line" if they count at the
+      start of a line only, "alone" if what they open must also be complete and end with its line.
     """
 
     format: str
@@ -75,6 +80,11 @@ class Header:
     repeated: str = ""
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
+    evidence: dict[str, str] = field(default_factory=dict[str, str])
+
+    def evidence_of(self, marker: str) -> str:
+        """What detection asks for at an opening marker; "" if the marker is evidence enough."""
+        return self.evidence.get(marker, "")
 
     def payload(self, written: str) -> str:
         """The type of a payload by its `PAYLOAD_NAME`; by default the name itself in lower case."""
@@ -123,6 +133,7 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
     values: dict[str, Any] = {key: _READERS.get(key, str)(value) for key, (_, value) in fields.items()}
     _check(values, fields, path)
     values |= {key: _entries(key, fields, path, folder) for key in _ENTRIES}
+    values["evidence"] = _evidence(values["evidence"], fields, path)
     values["indent"] = int(values.get("indent", 0))
     return Header(**values)
 
@@ -201,6 +212,15 @@ def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Pa
             raise GrammarError(path, f"`{entry.strip()}` is not `name = {_ENTRIES[key]}`", line=line + offset + 1)
         entries[match[1].strip()] = match[2].strip()
     return entries
+
+
+def _evidence(entries: dict[str, str], fields: dict[str, tuple[int, str]], path: str) -> dict[str, str]:
+    """The entries of `evidence` by marker: the left side may name several, separated by `|`."""
+    for wanted in entries.values():
+        if wanted not in _EVIDENCE:
+            message = f"`evidence` is {' or '.join([f'`{known}`' for known in _EVIDENCE])}, not `{wanted}`"
+            raise GrammarError(path, message, line=fields["evidence"][0])
+    return {marker.strip(): wanted for markers, wanted in entries.items() for marker in markers.split("|")}
 
 
 def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str, str]:

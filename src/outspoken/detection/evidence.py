@@ -1,0 +1,64 @@
+"""Evidence: what makes a segment of a marker that is not distinctive, such as `[` or `{`.
+
+The header field `evidence` of a format says which of its opening markers need any. They count at the start of a line
+only: behind a line break and at most three spaces (four make a code sample), or behind other markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from outspoken.notations.tools import Tools
+
+    from .opener_index import OpenerIndex
+
+#: The evidence that a marker asks for: none, the start of a line, or a segment that also ends with its line.
+ALONE = "alone"
+
+#: How many spaces may stand between the start of a line, or other markup, and a marker.
+MAX_INDENT = 3
+
+_BLANK_LINE_END: Any = re.compile(r"[ \t\r]*")
+
+
+def begins_line(text: str, pos: int, behind: int = -1) -> bool:
+    """Does a line begin at a position, or does nothing but white space stand between it and other markup?
+
+    The other markup ends at the position `behind`. What is left of the text may begin anywhere if more than
+    `MAX_INDENT` characters of it precede the position.
+    """
+    if text[pos : pos + 1] == "\n":
+        return True
+    start = pos
+    while start and pos - start < MAX_INDENT and text[start - 1] == " ":
+        start -= 1
+    return start == behind or not start or text[start - 1] == "\n"
+
+
+def ends_line(openers: OpenerIndex, text: str, pos: int, *, final: bool) -> bool | None:
+    """Does a line end at a position, or does other markup follow? None if only more text can tell."""
+    at = _BLANK_LINE_END.match(text, pos).end()
+    if at == len(text):
+        return True if final else None
+    if text[at] == "\n":
+        return True
+    follows = [openers.stands_at(text, place, final=final) for place in dict.fromkeys((pos, at))]
+    return True if True in follows else None if None in follows else False
+
+
+def is_credible(segments: Sequence[Any], tools: Tools | None, *, is_sound: bool = True) -> bool:
+    """May the segments be meant, without a marker that says so?
+
+    Calls are by the names of given tools. What had to be repaired must be a call of a given tool or, if none were
+    given, have arguments, or be an action that can be used.
+    """
+    calls = [segment for segment in segments if segment.kind == "tool_call"]
+    if tools is not None and calls:
+        return all(call.name in tools for call in calls)
+    if is_sound:
+        return True
+    usable = [s for s in segments if s.kind in ("tool_call", "action", "payload") and s.status != "invalid"]
+    return bool(usable) and all(call.arguments for call in calls)
