@@ -245,6 +245,10 @@ class OpenerIndex:
         """Does one of the markers of a group ask for evidence?"""
         return self._wants_evidence[group]
 
+    def is_foreign(self, place: FoundOpener) -> bool:
+        """Does plain text itself have no marker that may stand where one was found?"""
+        return max(self.groups[place[2]]) < len(self.terminals)
+
     def counts_at(self, group: int, text: str, pos: int, behind: int) -> bool:
         """May a marker of a group count at a position? Some do at the start of a line only; see `begins_line`."""
         return not self._in_lines[group] or begins_line(text, pos, behind)

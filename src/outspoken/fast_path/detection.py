@@ -114,8 +114,8 @@ class _Reader:
             start = length if place is None else place[0]
             path = recent_at(place) if uses_recent and place is not None else None
             owners = self._owners_at(place) if path is None and place is not None else None
-            if owners is not None and not owners.names:  # the marker does not count here
-                scan = start + 1
+            if owners is not None and not owners.names and plain.openers.is_foreign(place):
+                scan = start + 1  # the marker does not count here
                 continue
             piece = text[pos:start]
             if pos and piece and self._trims and not output.after_text:
