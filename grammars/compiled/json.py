@@ -7,6 +7,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_call,
     end_code,
     end_envelope,
@@ -21,10 +22,10 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "json.lark": 881193160,
+    "json.lark": 381167325,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -37,23 +38,21 @@ match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n ])(?:```|~~~)(?:json|javascript|typescript)?[ \t]{0,8}\n(?=\s{0,20}[\[{]))))(?:[ \t"
     r'\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ \t\x0'
-    "c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:"
-    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|'
-    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    "\\t\\x0c\\r\\n]*())|))|))|))|)|((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c"
-    r'\r\n]*())|())|(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ \t\x'
-    "0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:"
-    r'"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|'
-    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    "\\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t"
-    r'\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))[ \t\x0c\r\n]*()|(?:(?:"'
-    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r'
-    r'\n]*())|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:arguments|para'
-    r'meters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"content"\s{0,99}:(?=\s{0,99}"))()|(?:"(?:[^"\\\n]|\\.){0,200}"\s'
-    r"{0,99}:)[ \t\x0c\r\n]*()|(\})())|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:`"
-    r"``(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{"
-    r"1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c\\r\\n]*())|)|((?:\\{"
+    "(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c\\r\\n]*())|())|(?:(?:\\[(?=\\s{0,99}\\{"
+    r'\s{0,99}"(?:name|arguments|parameters|args|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
+    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
+    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:\{'
+    "(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:toolCalls|tool_"
+    r'calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))[ \t\x0c\r\n]*()|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:('
+    r'?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:needsMoreWork|needs'
+    r'_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*('
+    r')|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"c'
+    r'ontent"\s{0,99}:(?=\s{0,99}"))()|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|(\})())|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80'
+    r"}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`"
+    r"(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -66,7 +65,10 @@ match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
@@ -75,26 +77,32 @@ match_5 = lazy(
     r'}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
     r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?'
     r':,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|'
-    r'parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+    r'parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|i'
+    r'ndex|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
-    r"0,99}:)|\})",
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
-    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?'
-    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s'
-    r'{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_8 = lazy(
     globals(), "match_8",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?'
+    r':arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s'
+    r'{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+)
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:null(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,'
     r'99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:nee'
     r'dsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"'
@@ -106,120 +114,122 @@ match_8 = lazy(
     r'ers|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
     r"\t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))",
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
     r'")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|'
     r'(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:"conten'
     r't"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"('
-    r'?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
+    r'?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())'
+    r"|())|(\})())",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)['
-    r" \t\x0c\r\n]*())|())|(\})())",
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?'
+    r':"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_11 = lazy(globals(), "match_11", r"(?<=\n)[ ]{0,3}```()")
-match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
-match_13 = lazy(
-    globals(), "match_13",
+match_12 = lazy(globals(), "match_12", r"(?<=\n)[ ]{0,3}```()")
+match_13 = lazy(globals(), "match_13", r"(?:(?i:<\/think(?:ing)?>))()")
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
-    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n'
-    r"]*())|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))|))",
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ '
+    r"\t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))|))",
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_15 = lazy(
+    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?'
     r':toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:('
     r'?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))'
     r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|))',
 )
-match_15 = lazy(globals(), "match_15", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))")
-match_16 = lazy(
-    globals(), "match_16",
+match_16 = lazy(globals(), "match_16", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))")
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
     r'rk)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|('
-    r'?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ '
-    r"\t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))",
+    r'?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{'
+    r"0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))",
 )
-match_17 = lazy(
-    globals(), "match_17",
+match_18 = lazy(
+    globals(), "match_18",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
-    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n'
-    r"]*())|))|()))|))|))|)|\]())|))",
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|()))|))|))|)|\]())|'
+    r"))",
 )
-match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,))")
-match_19 = lazy(
-    globals(), "match_19",
+match_19 = lazy(globals(), "match_19", r"[ \t\x0c\r\n]*(?:(?:,))")
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
     r'rk)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
-    r']*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]'
-    r"*())|)|(\})())",
-)
-match_20 = lazy(
-    globals(), "match_20",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
-    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
-    r'}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:['
-    r'^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r']*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n'
+    r']|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_21 = lazy(
     globals(), "match_21",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
+    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:t'
+    r'ype|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+)
+match_22 = lazy(
+    globals(), "match_22",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
     r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
     r'\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_call'
     r's)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?'
     r':"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:['
-    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0'
-    r"c\r\n]*())|))|))|))",
+    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:['
+    r'^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
-match_22 = lazy(
-    globals(), "match_22",
+match_23 = lazy(
+    globals(), "match_23",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
     r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:'
     r',)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|param'
     r'eters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())'
-    r'|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
-)
-match_23 = lazy(
-    globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
-    r'))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|'
+    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|index|s'
+    r'tatus)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_24 = lazy(
     globals(), "match_24",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
+    r'))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_25 = lazy(
     globals(), "match_25",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
-    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
-    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_26 = lazy(
     globals(), "match_26",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
+    r'rk)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
+    r"9}:)[ \t\x0c\r\n]*())|)|(\})())",
+)
+match_27 = lazy(
+    globals(), "match_27",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:needsMoreWork|needs_more_wo'
     r'rk)"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))',
 )
-match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_28 = lazy(globals(), "match_28", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_leading = None
 
 
@@ -258,27 +268,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.text(text[pos:e], pos, e)
                             g = m.lastindex
-                            if g == 3:
+                            if g == 2:
                                 start0 = m.start()
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                said = m[2]
-                                last = said[1:-1]
-                                name1 = last
+                                unknown1 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
-                            if g == 5:
+                            if g == 4:
                                 start0 = m.start()
-                                start1 = m.start(4)
+                                start1 = m.start(3)
                                 content1 = more1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
-                            if g == 9:
-                                start0 = m.start(7)
+                            if g == 8:
+                                start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[8]
+                                unknown0 = 0
+                                said = m[7]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -287,54 +297,62 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 21:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 10:
+                            if g == 9:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
-                            if g == 12:
+                            if g == 11:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[11]
+                                unknown0 = 0
+                                said = m[10]
                                 last = said[1:-1]
                                 id0 = last
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 13:
+                            if g == 12:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 14:
+                            if g == 13:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 16:
+                            if g == 15:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[15]
+                                unknown0 = 0
+                                said = m[14]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
                                 s = 10
                                 continue
-                            if g == 17:
+                            if g == 16:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 11
                                 continue
                             if g == 18:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
@@ -362,7 +380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is None:
                                 return None
                             g = m.lastindex
-                            if g == 6:
+                            if g == 5:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after '```json\n' in code; expected: '\n[', '\n{'
@@ -372,27 +390,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     return None
                                 return bool(out.segments or out.run_model)
-                            if g == 3:
+                            if g == 2:
                                 start0 = m.start()
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                said = m[2]
-                                last = said[1:-1]
-                                name1 = last
+                                unknown1 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
-                            if g == 5:
+                            if g == 4:
                                 start0 = m.start()
-                                start1 = m.start(4)
+                                start1 = m.start(3)
                                 content1 = more1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
-                            if g == 9:
-                                start0 = m.start(7)
+                            if g == 8:
+                                start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[8]
+                                unknown0 = 0
+                                said = m[7]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -401,60 +419,96 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 21:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 10:
+                            if g == 9:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
-                            if g == 12:
+                            if g == 11:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[11]
+                                unknown0 = 0
+                                said = m[10]
                                 last = said[1:-1]
                                 id0 = last
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 13:
+                            if g == 12:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 14:
+                            if g == 13:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 16:
+                            if g == 15:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                said = m[15]
+                                unknown0 = 0
+                                said = m[14]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
                                 s = 10
                                 continue
-                            if g == 17:
+                            if g == 16:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 11
                                 continue
+                            if g == 17:
+                                start0 = m.start()
+                                content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                # after _KNOWN_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    pos = e
+                                    s = 7
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
                             if g == 18:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
                             if g == 20:
                                 start0 = m.start()
                                 content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                if unknown0 == 2:
+                                    return None
                                 e = m.end(19)
                                 end_json(out, text[start0:e], start0, e, settings.max_depth)
                                 pos = m.end()
@@ -506,13 +560,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                     else:
                         if s < 3:
-                            # state 2: after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _O…
+                            # state 2: after '\n{' in tool_call in code; expected: '"id": ', '"arguments": ', '…
                             if pos == n:
                                 return None
                             m = match_4(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name1 = last
                                     pos = m.end()
                                     # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
                                     if pos == n:
@@ -570,6 +627,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 2:
                                         start2 = m.start(1)
                                         name2 = id2 = args2 = parts2 = key2 = bare2 = None
+                                        unknown2 = 0
                                         pos = m.end()
                                         # after '{' in tool_call|unread in envelope|json|tool_call in code; expecte…
                                         if pos == n:
@@ -693,6 +751,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
+                                            unknown1 = max(unknown1, doubt(text, pos))
                                             pos = e
                                             s = 19
                                             continue
@@ -704,10 +763,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _OTHER_KEY
+                                # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                                 if pos == n:
                                     return None
-                                m = match_4(text, pos)
+                                m = match_7(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -763,7 +822,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 5: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 return None
                             if args0 is not None or key0 is not None:
@@ -773,7 +832,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 6: after '"toolCalls": ' in envelope|json|tool_call; expected: 'null', '['
                             if pos == n:
                                 return None
-                            m = match_8(text, pos)
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -781,6 +840,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     if last.__class__ is str:
                                         content0 = last, (m.start(1), m.end(1))
+                                    if unknown0:
+                                        return None
                                     end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(2))
                                     pos = m.end()
                                     s = 14
@@ -796,6 +857,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 8:
                                     start1 = m.start(6)
                                     name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
                                     said = m[7]
                                     last = said[1:-1]
                                     name1 = last
@@ -803,7 +865,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id…
                                     if pos == n:
                                         return None
-                                    m = match_4(text, pos)
+                                    m = match_7(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -866,10 +928,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 7: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 12:
+                                if g == 13:
                                     pos = m.end()
                                     s = 23
                                     continue
@@ -934,6 +996,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     said = m[4]
                                     last = said[1:-1]
                                     name0 = last
+                                    if unknown0 == 2:
+                                        return None
                                     e = m.end(6)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
@@ -944,6 +1008,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     if last.__class__ is str:
                                         content0 = last, (m.start(8), m.end(8))
+                                    if unknown0 == 2:
+                                        return None
                                     e = m.end(9)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
@@ -951,10 +1017,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 if g == 11:
                                     pos = m.end()
+                                    # after _KNOWN_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        s = 7
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 12:
+                                    pos = m.end()
                                     s = 26
                                     continue
-                                if g == 14:
-                                    e = m.end(13)
+                                if g == 15:
+                                    if unknown0 == 2:
+                                        return None
+                                    e = m.end(14)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
                                     s = 14
@@ -1036,7 +1126,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 10: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1052,6 +1142,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 28
                                     continue
                                 if g == 5:
+                                    if unknown0 == 2:
+                                        return None
                                     e = m.end(4)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
@@ -1103,6 +1195,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
                                 pos = e
                                 s = 7
                                 continue
@@ -1123,7 +1216,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         break
-                                    m = match_11(text, e)
+                                    m = match_12(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -1165,19 +1258,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.text(text[pos:e], pos, e)
                                 g = m.lastindex
-                                if g == 9:
-                                    start0 = m.start(7)
+                                if g == 8:
+                                    start0 = m.start(6)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[8]
+                                    unknown0 = 0
+                                    said = m[7]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
                                     s = 4
                                     continue
-                                if g == 16:
+                                if g == 15:
                                     start0 = m.start()
                                     content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[15]
+                                    unknown0 = 0
+                                    said = m[14]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
@@ -1186,6 +1281,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 18:
                                     start0 = m.start()
                                     content0 = more0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 12
                                     continue
@@ -1211,7 +1307,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_12(text, e)
+                                m = match_13(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -1232,10 +1328,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 16: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -1243,52 +1341,67 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                     start1 = m.start(2)
                                     name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
                                     said = m[3]
                                     last = said[1:-1]
                                     name1 = last
                                     pos = m.end()
-                                    # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                    # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                     if pos == n:
                                         return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                    m = match_7(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                            if pos == n:
                                                 return None
-                                        args1, parts1 = last, said
-                                        pos = e
-                                        s = 30
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args1, parts1 = last, said
-                                        pos = e
-                                        s = 30
-                                        continue
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 30
+                                                continue
+                                            if c in "\"-0123456789[fnt":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 30
+                                                continue
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
                                     if args1 is not None or key1 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -1307,10 +1420,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 17: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code…
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown2:
+                                        return None
                                     if not name2 or (known is not None and name2 not in known):
                                         return None
                                     if parts2.__class__ is not str:
@@ -1334,10 +1449,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 18: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_15(text, pos)
+                                m = match_16(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        if unknown1:
+                                            return None
                                         if not name1 or (known is not None and name1 not in known):
                                             return None
                                         if parts1.__class__ is not str:
@@ -1355,7 +1472,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 19: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_16(text, pos)
+                                m = match_17(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1374,6 +1491,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
+                                            unknown1 = max(unknown1, doubt(text, pos))
                                             pos = e
                                             s = 19
                                             continue
@@ -1381,6 +1499,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return True
                                         return bool(out.segments or out.run_model)
                                     if g == 4:
+                                        if unknown1 == 2:
+                                            return None
                                         e = m.end(2)
                                         end_json(out, text[start1:e], start1, e, settings.max_depth)
                                         end_code(out, start0, m.end(3))
@@ -1399,10 +1519,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 20: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_17(text, pos)
+                            m = match_18(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1410,6 +1532,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[3]
                                     last = said[1:-1]
                                     name0 = last
@@ -1417,13 +1540,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_STRING in tool_call; expected: ', '
                                     if pos == n:
                                         return None
-                                    m = match_18(text, pos)
+                                    m = match_19(text, pos)
                                     if m is not None:
                                         return None
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 4:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1431,52 +1556,67 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[3]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                    # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                    m = match_7(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                            if pos == n:
                                                 return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 32
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 32
-                                        continue
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args0, parts0 = last, said
+                                                pos = e
+                                                s = 32
+                                                continue
+                                            if c in "\"-0123456789[fnt":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args0, parts0 = last, said
+                                                pos = e
+                                                s = 32
+                                                continue
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1493,7 +1633,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_20(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1509,12 +1649,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id": …
                                     if pos == n:
                                         return None
-                                    m = match_20(text, pos)
+                                    m = match_21(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
                                             start1 = m.start(1)
                                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                            unknown1 = 0
                                             pos = m.end()
                                             # after '{' in tool_call|unread in envelope|json|tool_call; expecte…
                                             if pos == n:
@@ -1585,6 +1726,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 35
                                     continue
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
                                     pos = m.end()
                                     s = 14
@@ -1598,10 +1741,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 22: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                             if pos == n:
                                 return None
-                            m = match_21(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -1609,6 +1754,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                     start1 = m.start(2)
                                     name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
                                     said = m[3]
                                     last = said[1:-1]
                                     name1 = last
@@ -1616,7 +1762,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call|unread in envelope|json|tool_call; expected: '"id…
                                     if pos == n:
                                         return None
-                                    m = match_4(text, pos)
+                                    m = match_7(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1671,6 +1817,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 5:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -1680,6 +1828,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 33
                                     continue
                                 if g == 8:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -1712,6 +1862,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 7:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -1735,7 +1887,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 23: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                                 if pos == n:
                                     return None
-                                m = match_22(text, pos)
+                                m = match_23(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1764,13 +1916,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 24: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_23(text, pos)
+                                m = match_24(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
                                         said = m[1]
                                         last = said[1:-1]
                                         name0 = last
+                                        if unknown0:
+                                            return None
                                         if not name0 or (known is not None and name0 not in known):
                                             return None
                                         if parts0.__class__ is not str:
@@ -1781,7 +1935,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 4:
                                         pos = m.end()
-                                        # after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                        # after _KNOWN_KEY in envelope|json|tool_call; expected: JSON_VALUE
                                         if pos == n:
                                             return None
                                         c = text[pos]
@@ -1802,6 +1956,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return True
                                         return bool(out.segments or out.run_model)
                                     if g == 6:
+                                        if unknown0 == 2:
+                                            return None
                                         e = m.end(5)
                                         end_json(out, text[start0:e], start0, e, settings.max_depth)
                                         pos = m.end()
@@ -1817,7 +1973,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 25: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments"…
                             if pos == n:
                                 return None
-                            m = match_24(text, pos)
+                            m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1825,6 +1981,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 27
                                     continue
                                 if g == 2:
+                                    pos = m.end()
+                                    # after _KNOWN_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        s = 10
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 3:
                                     pos = m.end()
                                     s = 28
                                     continue
@@ -1847,6 +2025,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
                                 pos = e
                                 s = 7
                                 continue
@@ -1912,6 +2091,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
+                                    unknown0 = max(unknown0, doubt(text, pos))
                                     pos = e
                                     s = 10
                                     continue
@@ -1922,7 +2102,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 29: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_25(text, pos)
+                                m = match_26(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1965,6 +2145,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
+                                            unknown0 = max(unknown0, doubt(text, pos))
                                             pos = e
                                             s = 29
                                             continue
@@ -1972,6 +2153,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return True
                                         return bool(out.segments or out.run_model)
                                     if g == 4:
+                                        if unknown0 == 2:
+                                            return None
                                         e = m.end(3)
                                         end_json(out, text[start0:e], start0, e, settings.max_depth)
                                         pos = m.end()
@@ -1988,10 +2171,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 30: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -2009,7 +2194,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 31: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_27(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2037,6 +2222,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 4:
+                                    if unknown1:
+                                        return None
                                     end_envelope(out, *(content1 or NO_CONTENT), more1, start1, m.end(2))
                                     out.after_text = False
                                     pos = m.end()
@@ -2051,10 +2238,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 32: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_17(text, pos)
+                            m = match_18(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -2062,6 +2251,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[3]
                                     last = said[1:-1]
                                     name0 = last
@@ -2069,6 +2259,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 38
                                     continue
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -2109,10 +2301,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 34: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                                 if pos == n:
                                     return None
-                                m = match_21(text, pos)
+                                m = match_22(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 9:
+                                        if unknown1:
+                                            return None
                                         if not name1 or (known is not None and name1 not in known):
                                             return None
                                         if parts1.__class__ is not str:
@@ -2144,6 +2338,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
                                 pos = e
                                 s = 21
                                 continue
@@ -2154,10 +2349,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 36: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                             if pos == n:
                                 return None
-                            m = match_21(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 7:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -2181,10 +2378,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 37: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_28(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -2199,44 +2398,56 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return bool(out.segments or out.run_model)
                         else:
                             if s < 39:
-                                # state 38: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                # state 38: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                                 if pos == n:
                                     return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
+                                m = match_7(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                        if pos == n:
                                             return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 39
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 39
-                                    continue
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 39
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 39
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
@@ -2244,10 +2455,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 39: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_17(text, pos)
+                                m = match_18(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
+                                        if unknown0:
+                                            return None
                                         if not name0 or (known is not None and name0 not in known):
                                             return None
                                         if parts0.__class__ is not str:
@@ -2255,6 +2468,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                         start0 = m.start(2)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         said = m[3]
                                         last = said[1:-1]
                                         name0 = last
@@ -2262,6 +2476,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 38
                                         continue
                                     if g == 6:
+                                        if unknown0:
+                                            return None
                                         if not name0 or (known is not None and name0 not in known):
                                             return None
                                         if parts0.__class__ is not str:

@@ -6,6 +6,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_call,
     end_code,
     lazy,
@@ -17,10 +18,10 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "llama3_json.lark": 3536005443,
+    "llama3_json.lark": 276498479,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_call.lark": 1736475522,
+    "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
@@ -45,18 +46,19 @@ spaced_1 = lazy_search(
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r'ECIAL_12>)\s{0,9})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
     r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0'
-    r'c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:'
-    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r']{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|p'
-    r'arameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)'
-    r"[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,9"
-    r'9}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
-    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())',
+    r'f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|ind'
+    r'ex|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```'
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r'\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|paramete'
+    r'rs|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{'
+    r'0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
+    r"())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)("
+    r'?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]'
+    r'*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99'
+    r'}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
+    r'"[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())',
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     ";<[`{",
@@ -71,68 +73,72 @@ match_3 = lazy(
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r'ECIAL_12>)\s{0,9})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
     r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0'
-    r'c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(?:'
-    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r']{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|p'
-    r'arameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
-    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)'
-    r"[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,9"
-    r'9}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
-    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())',
-)
-match_4 = lazy(
-    globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x'
-    r"0c\r\n]*())",
+    r'f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|ind'
+    r'ex|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```'
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r'\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|paramete'
+    r'rs|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{'
+    r'0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
+    r"())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)("
+    r'?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]'
+    r'*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99'
+    r'}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
+    r'"[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_2 = (" ")
-match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}```")
+match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
 spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
+match_6 = lazy(
+    globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:))))',
+)
 match_7 = lazy(
     globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:))))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
+    r'?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:'
+    r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_8 = lazy(
     globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())',
-)
-match_9 = lazy(
-    globals(), "match_9",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*('
     r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:'
-    r'))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,'
-    r')(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|pa'
-    r'rameters)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|)|(?:<\|python_tag\|>))',
+    r'))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("['
+    r'^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
+    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|)|(?:<\|python'
+    r"_tag\|>))",
+)
+match_10 = lazy(
+    globals(), "match_10",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"'
+    r"\s{0,99}:))",
 )
 match_11 = lazy(
     globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)))',
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
+    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:argumen'
+    r'ts|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:('
+    r'?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|'
+    r')|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_12 = lazy(
     globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
-    r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id'
-    r'|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}:('
-    r'?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:[^"\\\n]|\\.){0,'
-    r'200}"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:"name"\s{0,99}'
-    r':(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?'
-    r':(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:)'
-    r')[ \t\x0c\r\n]*())|))|))|)|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})())',
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t'
+    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool'
+    r'_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|sta'
+    r'tus)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"(?:[^"\\\n]|\\.){0'
+    r',200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
 match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))")
 match_14 = lazy(
@@ -143,14 +149,8 @@ match_14 = lazy(
 match_15 = lazy(
     globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
-    r"))|))|)|(\})())",
-)
-match_16 = lazy(
-    globals(), "match_16",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
-    r'?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))[ \t\x0c\r\n]*())|'
-    r")|(\})())",
+    r'?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|(\})())',
 )
 leading_1 = lazy(
     globals(), "leading_1",
@@ -216,10 +216,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if piece:
                                         out.text(piece, a, a + len(piece))
                                 g = m.lastindex
-                                if g == 6:
+                                if g == 7:
                                     start0 = m.start()
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[5]
+                                    unknown0 = 0
+                                    said = m[6]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
@@ -297,10 +298,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 6:
+                        if g == 5:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[5]
+                            unknown0 = 0
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 7:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
@@ -308,25 +317,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 9:
                             start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 10:
-                            start0 = m.start()
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 16:
+                        if g == 15:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 19:
-                            start0 = m.start(17)
+                        if g == 18:
+                            start0 = m.start(16)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[18]
+                            unknown0 = 0
+                            said = m[17]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
@@ -346,34 +350,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             said = m[2]
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
-                            # after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"name": …
-                            if pos == n:
-                                return None
-                            m = match_4(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                            s = 8
+                            continue
                         if g == 4:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 9
                             continue
-                        if g == 6:
+                        if g == 5:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[5]
+                            unknown0 = 0
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 7:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
@@ -382,25 +384,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[5]
-                            last = said[1:-1]
-                            name0 = last
-                            end_code(out, start0, m.end(7))
+                            unknown0 = 0
                             pos = m.end()
-                            s = 6
+                            s = 10
                             continue
                         if g == 9:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 11:
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -415,7 +408,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_5(text, e)
+                                m = match_4(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -426,16 +419,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 14:
-                            start0 = m.start(12)
+                        if g == 13:
+                            start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[13]
+                            unknown0 = 0
+                            said = m[12]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 10
+                            s = 11
                             continue
-                        if g == 15:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -450,7 +444,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_6(text, e)
+                                m = match_5(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -461,25 +455,26 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 16:
+                        if g == 15:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 20:
+                        if g == 19:
                             pos = m.end()
                             # after _CALLS_OPEN; expected: '{'
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
-                        if g == 19:
-                            start0 = m.start(17)
+                        if g == 18:
+                            start0 = m.start(16)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[18]
+                            unknown0 = 0
+                            said = m[17]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
@@ -488,19 +483,26 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"ty…
+                        # state 2: after JSON_STRING in code|tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_8(text, pos)
+                        m = match_7(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
                                 pos = m.end()
-                                s = 11
+                                s = 12
                                 continue
                             if g == 2:
                                 pos = m.end()
-                                s = 12
+                                s = 13
+                                continue
+                            if g == 4:
+                                if unknown0 == 2:
+                                    return None
+                                end_code(out, start0, m.end(3))
+                                pos = m.end()
+                                s = 6
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -511,7 +513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after _TURN_END; expected: _TURN_END
                             if pos == n:
                                 break
-                            m = match_9(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
@@ -531,7 +533,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 last, e, said = found
                                 pos = e
-                                s = 13
+                                s = 8
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
@@ -540,12 +542,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if s < 7:
                     if s < 6:
                         # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '{', _CALLS_OPEN
-                        m = match_10(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 said = m[2]
                                 last = said[1:-1]
                                 name1 = last
@@ -603,7 +606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_5(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -655,40 +658,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
                             s = 9
                             continue
-                        if g == 6:
+                        if g == 7:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[5]
+                            unknown0 = 0
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 9:
+                        if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
-                            s = 4
+                            s = 10
                             continue
-                        if g == 14:
-                            start0 = m.start(12)
+                        if g == 13:
+                            start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[13]
+                            unknown0 = 0
+                            said = m[12]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 10
+                            s = 11
                             continue
                         return None
                 else:
                     if s < 8:
-                        # state 7: after ', ' in tool_call; expected: '"id": ', '"parameters": ', '"type": '
+                        # state 7: after ', ' in tool_call; expected: '"id": ', '"parameters": ', '"type": …
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -740,23 +747,91 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 9:
-                            # state 8: after '"type": ' in code|tool_call; expected: JSON_VALUE
+                            # state 8: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                pos = e
-                                s = 13
-                                continue
+                            m = match_11(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    id0 = last
+                                    pos = m.end()
+                                    # after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"typ…
+                                    if pos == n:
+                                        return None
+                                    m = match_12(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 2:
+                                            said = m[1]
+                                            last = said[1:-1]
+                                            name0 = last
+                                            pos = m.end()
+                                            s = 13
+                                            continue
+                                        if g == 3:
+                                            pos = m.end()
+                                            s = 16
+                                            continue
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 3:
+                                    pos = m.end()
+                                    # after '"type": ' in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        s = 8
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 5:
+                                    said = m[4]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    # after ', ' in code|tool_call; expected: '"id": ', '"parameters": ', '"typ…
+                                    if pos == n:
+                                        return None
+                                    m = match_10(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            s = 12
+                                            continue
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    pos = m.end()
+                                    s = 16
+                                    continue
+                                if g == 8:
+                                    if unknown0 == 2:
+                                        return None
+                                    end_code(out, start0, m.end(7))
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -784,7 +859,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 16
+                                s = 17
                                 continue
                             if c in "\"-0123456789[fnt":
                                 found = read_at(text, pos, depth)
@@ -797,7 +872,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 16
+                                s = 17
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
@@ -806,10 +881,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             if s < 15:
                 if s < 12:
                     if s < 11:
-                        # state 10: after ', ' in tool_call; expected: '"id": ', '"parameters": ', '"type":…
+                        # state 10: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            unknown0 = max(unknown0, doubt(text, pos))
+                            pos = e
+                            s = 8
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 11: after ', ' in tool_call; expected: '"id": ', '"parameters": ', '"type":…
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -837,7 +934,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 17
+                                    s = 18
                                     continue
                                 if c in "\"-0123456789[fnt":
                                     found = read_at(text, pos, depth)
@@ -850,7 +947,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 17
+                                    s = 18
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
@@ -859,8 +956,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 11: after '"parameters": ' in code|tool_call; expected: JSON_VALUE
+                else:
+                    if s < 13:
+                        # state 12: after '"parameters": ' in code|tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -883,7 +981,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                             args0, parts0 = last, said
                             pos = e
-                            s = 18
+                            s = 19
                             continue
                         if c in "\"-0123456789[fnt":
                             found = read_at(text, pos, depth)
@@ -896,28 +994,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                             args0, parts0 = last, said
                             pos = e
-                            s = 18
-                            continue
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                else:
-                    if s < 13:
-                        # state 12: after '"type": ' in code|tool_call; expected: JSON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            pos = e
                             s = 19
                             continue
                         if args0 is not None or key0 is not None:
@@ -925,46 +1001,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 14:
-                            # state 13: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                            # state 13: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 19
-                                    continue
-                                if g == 4:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                if g == 6:
-                                    said = m[5]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 11
-                                    continue
-                                if g == 7:
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                if g == 9:
-                                    end_code(out, start0, m.end(8))
-                                    pos = m.end()
-                                    s = 6
-                                    continue
-                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
+                                pos = e
+                                s = 2
+                                continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -976,6 +1030,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown1:
+                                        return None
                                     if not name1 or (known is not None and name1 not in known):
                                         return None
                                     if parts1.__class__ is not str:
@@ -999,6 +1055,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 5:
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1012,7 +1070,30 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 16: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                        # state 16: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            unknown0 = max(unknown0, doubt(text, pos))
+                            pos = e
+                            s = 8
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 18:
+                        # state 17: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_15(text, pos)
@@ -1022,6 +1103,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 said = m[1]
                                 last = said[1:-1]
                                 name0 = last
+                                if unknown0:
+                                    return None
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
                                 if parts0.__class__ is not str:
@@ -1031,28 +1114,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             if g == 5:
-                                end_code(out, start0, m.end(4))
-                                pos = m.end()
-                                s = 6
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                else:
-                    if s < 18:
-                        # state 17: after JSON_VALUE in tool_call; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_14(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 5:
-                                if not name0 or (known is not None and name0 not in known):
+                                if unknown0 == 2:
                                     return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                end_code(out, start0, m.end(4))
                                 pos = m.end()
                                 s = 6
                                 continue
@@ -1062,25 +1126,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 19:
-                            # state 18: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                            # state 18: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 3:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                    pos = m.end()
-                                    s = 6
-                                    continue
                                 if g == 5:
+                                    if unknown0:
+                                        return None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
@@ -1097,15 +1151,31 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 19: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    s = 12
-                                    continue
                                 if g == 3:
-                                    end_code(out, start0, m.end(2))
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    id0 = last
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                if g == 5:
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     pos = m.end()
                                     s = 6
                                     continue

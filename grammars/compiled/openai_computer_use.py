@@ -6,6 +6,7 @@ from outspoken.fast_path.runtime import (
     argument_text,
     bare_value,
     blanks,
+    doubt,
     end_action,
     end_code,
     end_think,
@@ -20,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "openai_computer_use.lark": 3776664748,
+    "openai_computer_use.lark": 4178775608,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_item.lark": 4167681965,
@@ -65,72 +66,65 @@ match_1 = lazy(
     r'?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|'
     r'(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n'
     r']*())|))|))|)|(?:\{(?=\s{0,99}"(?:type"\s{0,9}:\s{0,9}"computer_call"|id"\s{0,9}:\s{0,9}"cu_|call_id"\s'
-    r'{0,9}:|actions?"\s{0,9}:\s{0,9}[\[{]\s{0,9}[{"])))(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[)'
-    r')(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t'
-    r'\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"'
-    r'action"\s{0,9}:(?=\s{0,9}\{))|(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)['
-    r" \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
-    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|"
-    r"(?:(?i:<think(?:ing)?>))()",
+    r'{0,9}:|actions?"\s{0,9}:\s{0,9}[\[{]\s{0,9}[{"])))(?:[ \t\x0c\r\n]*(?:(?:"(?:type|id|status|pending_saf'
+    r'ety_checks)"\s{0,9}:)[ \t\x0c\r\n]*()|(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x'
+    r'0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))'
+    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))|(?:'
+    r'"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<!'
+    r"[^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))"
+    r"()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(
-    globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))|(?:"action"\s{0,9}:(?=\s{0'
-    r',9}\{))|(?:"call_id"\s{0,9}:(?=\s{0,9}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?'
-    r':,)(?:[ \t\x0c\r\n]*(?:(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*('
-    r'?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"())|)|(\})[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:"actio'
-    r'n"\s{0,9}:(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c'
-    r'\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t'
-    r'\x0c\r\n]*(?:([\w.\-]{1,64}(?="))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,'
-    r'200}"\s{0,99}:)[ \t\x0c\r\n]*())|))',
-)
+match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))',
-)
-match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:,)|\](?:[ \t\x0c\r\n]*(?:(\})())|))")
-match_7 = lazy(globals(), "match_7", r'[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())')
-match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
-match_9 = lazy(
-    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64'
     r'}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
-match_10 = lazy(
-    globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
-    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+match_6 = lazy(
+    globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:type|id|status|pending_safety_checks)"\s{0,9}:)[ \t\x0'
+    r'c\r\n]*()|(?:"actions"\s{0,9}:(?=\s{0,9}\[))|(?:"action"\s{0,9}:(?=\s{0,9}\{))|(?:"call_id"\s{0,9}:(?='
+    r'\s{0,9}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:t'
+    r'ype|id|status|pending_safety_checks)"\s{0,9}:)|(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\['
+    r'(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}'
+    r'(?="))(?:[ \t\x0c\r\n]*(?:"[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))(?:[ \t\x0c'
+    r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t'
+    r'\x0c\r\n]*(?:"[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))',
 )
-match_11 = lazy(
-    globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?'
-    r'="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))('
-    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
-)
-match_12 = lazy(
-    globals(), "match_12",
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
     r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0'
     r'c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t'
     r'\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"'
     r"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(\})())|))|))",
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
-    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"call_id"\s{0'
-    r',9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))',
+    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:type|id|s'
+    r'tatus|pending_safety_checks)"\s{0,9}:)[ \t\x0c\r\n]*())|))|))',
 )
-match_14 = lazy(
-    globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}'
-    r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:'
+    r'(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+)
+match_10 = lazy(
+    globals(), "match_10",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?'
+    r'="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))('
+    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
+)
+match_11 = lazy(
+    globals(), "match_11",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:type|id|status|pending_safety_checks)"\s{0,9}:)[ \t\x0'
+    r"c\r\n]*())|)|(\})())",
 )
 match_leading = None
 
@@ -141,7 +135,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 6:
+        if s < 7:
             if s < 3:
                 if s < 1:
                     # state 0: at the start; expected: TEXT
@@ -173,6 +167,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[1]
                         key0 = m[2]
                         pos = m.end()
@@ -181,7 +176,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         name0 = m[1]
+                        if unknown0:
+                            return None
                         e = m.end(4)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -192,17 +190,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         key0 = m[6]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 11:
+                    if g == 8:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 16:
+                    if g == 17:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
@@ -218,6 +218,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[1]
                             key0 = m[2]
                             pos = m.end()
@@ -226,7 +227,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 5:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             name0 = m[1]
+                            if unknown0:
+                                return None
                             e = m.end(4)
                             raw = text[start0:e]
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -237,16 +241,26 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 7:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             key0 = m[6]
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 10:
+                        if g == 8:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            start1 = m.start(8)
+                            unknown0 = 0
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 11:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            start1 = m.start(9)
                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                            key1 = m[9]
+                            unknown1 = 0
+                            key1 = m[10]
                             pos = m.end()
                             # after '": ' in action in action; expected: JSON_VALUE
                             if pos == n:
@@ -287,13 +301,31 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 7
                                 continue
                             return bool(out.segments or out.run_model)
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
                             pos = m.end()
-                            s = 5
-                            continue
-                        if g == 12:
+                            # after _OTHER_KEY in action; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
+                                pos = e
+                                s = 8
+                                continue
+                            return bool(out.segments or out.run_model)
+                        if g == 13:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -319,7 +351,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 13:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -345,7 +377,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 14:
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -371,13 +403,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
+                        if g == 16:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 16:
+                        if g == 17:
                             start0 = m.start()
                             pos = m.end()
                             s = 6
@@ -420,61 +452,65 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             args0[k] = value
                             key0 = bare0 = None
                             pos = e
-                            s = 8
+                            s = 9
                             continue
                         return bool(out.segments or out.run_model)
             else:
-                if s < 4:
-                    # state 3: after '}'; expected: TEXT
-                    if once:
-                        out.flush()
-                        return pos
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<`{":
-                            m = first_1(text, e)
-                            if m is None:
+                if s < 5:
+                    if s < 4:
+                        # state 3: after '}'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<`{":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_1(text, e)
+                            if m is not None:
                                 break
-                            e = m.start()
-                        m = match_1(text, e)
-                        if m is not None:
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
                             break
-                        e += 1
-                    if m is None:
                         out.consumed = pos
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
                                 out.text(piece, a, a + len(piece))
-                        break
-                    out.consumed = pos
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                        if piece:
-                            out.text(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 3:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        key0 = m[2]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 5:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        e = m.end(4)
-                        raw = text[start0:e]
-                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                            return None
-                        pos = m.end()
-                        s = 3
-                        continue
-                    return None
-                else:
-                    if s < 5:
+                        g = m.lastindex
+                        if g == 3:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[1]
+                            key0 = m[2]
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 5:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[1]
+                            if unknown0:
+                                return None
+                            e = m.end(4)
+                            raw = text[start0:e]
+                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                return None
+                            pos = m.end()
+                            s = 3
+                            continue
+                        return None
+                    else:
                         # state 4: after '": ' in action; expected: JSON_VALUE
                         if pos == n:
                             return None
@@ -511,11 +547,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             args0[k] = value
                             key0 = bare0 = None
                             pos = e
-                            s = 9
+                            s = 10
                             continue
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 5: after _OTHER_KEY in action; expected: JSON_VALUE
+                else:
+                    if s < 6:
+                        # state 5: after _KNOWN_KEY in action; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -530,246 +567,238 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             last, e, said = found
                             pos = e
-                            # after JSON_VALUE in action; expected: ', '
+                            s = 8
+                            continue
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 6: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_4(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 3
+                            continue
+                        return None
+        else:
+            if s < 10:
+                if s < 8:
+                    # state 7: after JSON_VALUE in action in action; expected: ', '
+                    if pos == n:
+                        return None
+                    m = match_5(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 2:
+                            key1 = m[1]
+                            pos = m.end()
+                            # after '": ' in action in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
-                            m = match_4(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 4:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    start1 = m.start(2)
-                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                    name1 = m[3]
-                                    pos = m.end()
-                                    # after '"' in action in action; expected: ARG_NAME
-                                    if pos == n:
-                                        return None
-                                    m = match_5(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key1 = m[1]
-                                            pos = m.end()
-                                            # after '": ' in action in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key1 or place_name(args1)
-                                                if bare1 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name1, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare1, True
-                                                    else:
-                                                        value, fits = bare_value(bare1, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args1 is None:
-                                                    args1, parts1 = {}, []
-                                                elif k in args1:
-                                                    return None
-                                                parts1.append(argument_text(args1, k, t))
-                                                args1[k] = value
-                                                key1 = bare1 = None
-                                                pos = e
-                                                s = 10
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    start1 = m.start(2)
-                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                    name1 = m[3]
-                                    e = m.end(5)
-                                    raw = text[start1:e]
-                                    if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
-                                        return None
-                                    args0 = nest_action(out, args0)
-                                    pos = m.end()
-                                    # after '}' in action; expected: ', ', ']'
-                                    if pos == n:
-                                        return None
-                                    m = match_6(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            e = m.end(1)
-                                            raw = text[start0:e]
-                                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                                return None
-                                            pos = m.end()
-                                            s = 3
-                                            continue
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                if g == 9:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    name0 = m[7]
-                                    key0 = m[8]
-                                    pos = m.end()
-                                    # after ARG_NAME in action; expected: '": '
-                                    if pos == n:
-                                        return None
-                                    m = match_7(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            # after '": ' in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare0, True
-                                                    else:
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 11
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                if g == 10:
-                                    pos = m.end()
-                                    s = 5
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        return bool(out.segments or out.run_model)
-        else:
-            if s < 9:
-                if s < 7:
-                    # state 6: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_8(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
-                        continue
-                    return None
-                else:
-                    if s < 8:
-                        # state 7: after JSON_VALUE in action in action; expected: ', '
-                        if pos == n:
-                            return None
-                        m = match_9(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key1 = m[1]
-                                pos = m.end()
-                                # after '": ' in action in action; expected: JSON_VALUE
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
                                 if pos == n:
                                     return None
                                 c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key1 or place_name(args1)
-                                    if bare1 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name1, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare1, True
-                                        else:
-                                            value, fits = bare_value(bare1, types, "json")
-                                        if not fits:
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key1 or place_name(args1)
+                                if bare1 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name1, k)
+                                    if True:
+                                        if types is not None:
                                             return None
-                                        t = to_json(value)
-                                    if args1 is None:
-                                        args1, parts1 = {}, []
-                                    elif k in args1:
+                                        value, fits = bare1, True
+                                    else:
+                                        value, fits = bare_value(bare1, types, "json")
+                                    if not fits:
                                         return None
-                                    parts1.append(argument_text(args1, k, t))
-                                    args1[k] = value
-                                    key1 = bare1 = None
-                                    pos = e
-                                    s = 7
-                                    continue
+                                    t = to_json(value)
+                                if args1 is None:
+                                    args1, parts1 = {}, []
+                                elif k in args1:
+                                    return None
+                                parts1.append(argument_text(args1, k, t))
+                                args1[k] = value
+                                key1 = bare1 = None
+                                pos = e
+                                s = 7
+                                continue
+                            return bool(out.segments or out.run_model)
+                        return None
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 9:
+                        # state 8: after JSON_VALUE in action; expected: ', '
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 5:
+                                said = m[2]
+                                last = said[1:-1]
+                                id0 = last
+                                start1 = m.start(3)
+                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
+                                name1 = m[4]
+                                pos = m.end()
+                                # after '"' in action in action; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_7(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key1 = m[1]
+                                        pos = m.end()
+                                        # after '": ' in action in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key1 or place_name(args1)
+                                            if bare1 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name1, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare1, True
+                                                else:
+                                                    value, fits = bare_value(bare1, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args1 is None:
+                                                args1, parts1 = {}, []
+                                            elif k in args1:
+                                                return None
+                                            parts1.append(argument_text(args1, k, t))
+                                            args1[k] = value
+                                            key1 = bare1 = None
+                                            pos = e
+                                            s = 11
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    if g == 9:
+                                        if unknown1:
+                                            return None
+                                        e = m.end(3)
+                                        raw = text[start1:e]
+                                        if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                            return None
+                                        args0 = nest_action(out, args0)
+                                        if unknown0:
+                                            return None
+                                        e = m.end(8)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        pos = m.end()
+                                        s = 3
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
+                                said = m[2]
+                                last = said[1:-1]
+                                id0 = last
+                                name0 = m[6]
+                                pos = m.end()
+                                # after '"' in action; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_8(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        # after '": ' in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 12
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    return None
                                 return bool(out.segments or out.run_model)
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 8: after JSON_VALUE in action; expected: ', ', '}'
+                        # state 9: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_10(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -811,10 +840,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 8
+                                    s = 9
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 4:
+                                if unknown0:
+                                    return None
                                 e = m.end(3)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -825,16 +856,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
             else:
-                if s < 11:
-                    if s < 10:
-                        # state 9: after JSON_VALUE in action; expected: ', '
+                if s < 12:
+                    if s < 11:
+                        # state 10: after JSON_VALUE in action; expected: ', '
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
                                 name0 = m[1]
+                                if unknown0:
+                                    return None
                                 e = m.end(2)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -881,16 +914,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 9
+                                    s = 10
                                     continue
                                 return bool(out.segments or out.run_model)
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 10: after JSON_VALUE in action in action; expected: ', ', '}'
+                        # state 11: after JSON_VALUE in action in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_7(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -932,10 +965,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args1[k] = value
                                     key1 = bare1 = None
                                     pos = e
-                                    s = 10
+                                    s = 11
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 7:
+                                if unknown1:
+                                    return None
                                 e = m.end(3)
                                 raw = text[start1:e]
                                 if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
@@ -943,6 +978,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0 = nest_action(out, args0)
                                 start1 = m.start(4)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
                                 name1 = m[5]
                                 key1 = m[6]
                                 pos = m.end()
@@ -985,10 +1021,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_VALUE in action in action; expected: ', ', '}'
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_7(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 7:
+                                            if unknown1:
+                                                return None
                                             e = m.end(3)
                                             raw = text[start1:e]
                                             if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
@@ -996,6 +1034,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0 = nest_action(out, args0)
                                             start1 = m.start(4)
                                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                            unknown1 = 0
                                             name1 = m[5]
                                             key1 = m[6]
                                             pos = m.end()
@@ -1038,10 +1077,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_VALUE in action in action; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_12(text, pos)
+                                                m = match_7(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 9:
+                                                        if unknown1:
+                                                            return None
                                                         e = m.end(3)
                                                         raw = text[start1:e]
                                                         if not end_action(
@@ -1049,6 +1090,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         ):
                                                             return None
                                                         args0 = nest_action(out, args0)
+                                                        if unknown0:
+                                                            return None
                                                         e = m.end(8)
                                                         raw = text[start0:e]
                                                         if not end_action(
@@ -1067,11 +1110,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                 else:
-                    if s < 12:
-                        # state 11: after JSON_VALUE in action; expected: ', ', '}'
+                    if s < 13:
+                        # state 12: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_13(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1113,17 +1156,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 11
+                                    s = 12
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 3:
                                 pos = m.end()
-                                s = 12
+                                s = 13
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 12: after _OTHER_KEY in action; expected: JSON_VALUE
+                        # state 13: after _KNOWN_KEY in action; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -1141,14 +1184,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    s = 12
+                                    s = 13
                                     continue
                                 if g == 3:
+                                    if unknown0:
+                                        return None
                                     e = m.end(2)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):

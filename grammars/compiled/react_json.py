@@ -9,6 +9,7 @@ from outspoken.fast_path.runtime import (
     blanks,
     checked,
     closing_text,
+    doubt,
     end_answer,
     end_answer_call,
     end_call,
@@ -31,7 +32,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
-    "shared/react_object.lark": 1839109490,
+    "shared/react_object.lark": 2516815819,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -191,124 +192,131 @@ match_5 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
     r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
     r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
-    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"'
-    r'arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))())|))|))|)|(?:(?i:"(?:thought|reasoning)"\s{0,99}:(?='
-    r'\s{0,99}"))))',
+    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
+    r'?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
 )
 match_6 = lazy(
     globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))()|(?:(?:(?i:"(?:action_input|tool'
+    r'_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:"(?:id|call_id|tool_call_id)"'
+    r'\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+)
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
     r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
     r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
 )
-match_7 = lazy(
-    globals(), "match_7",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,2'
-    r'00}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
+    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
-match_8 = lazy(
-    globals(), "match_8",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
     r"())|))|))|)|\})",
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
-    r'200}"\s{0,99}:))',
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
+    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
-)
-match_11 = lazy(
-    globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
-    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,'
-    r'200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
 match_12 = lazy(
     globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
+    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
     r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
     r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:'
     r'(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
+    r"\r\n]*())|)|(\})())",
 )
-match_14 = lazy(globals(), "match_14", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_15 = lazy(
-    globals(), "match_15",
+match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_16 = lazy(
+    globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
     r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0'
-    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"'
-    r"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())",
+    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
+    r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_16 = lazy(
-    globals(), "match_16",
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
     r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
     r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*()|\})",
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
-match_17 = lazy(
-    globals(), "match_17",
+match_18 = lazy(
+    globals(), "match_18",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})())',
 )
-match_18 = lazy(globals(), "match_18", r"(?:(?i:<\/think(?:ing)?>))()")
-match_19 = lazy(
-    globals(), "match_19",
+match_19 = lazy(globals(), "match_19", r"(?:(?i:<\/think(?:ing)?>))()")
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
-match_20 = lazy(
-    globals(), "match_20",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
-    r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
+    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|'
+    r"\})",
 )
 match_21 = lazy(
     globals(), "match_21",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
+    r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
+)
+match_22 = lazy(
+    globals(), "match_22",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id'
     r')"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:nam'
     r'e|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|'
     r"\](?:[ \t\x0c\r\n]*(?:```())|))|))",
 )
-match_22 = lazy(
-    globals(), "match_22",
+match_23 = lazy(
+    globals(), "match_23",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"('
@@ -318,33 +326,19 @@ match_22 = lazy(
     r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
     r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
-match_23 = lazy(
-    globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})[ \t\x0c\r\n]*())'
-    r'|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_cal'
-    r'l_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
-)
-match_24 = lazy(
-    globals(), "match_24",
-    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2'
-    r'}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|'
-    r'reasoning)"\s{0,99}:)))|(?:,)|\]()|\{)',
-)
-match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
-match_27 = lazy(
-    globals(), "match_27",
+match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
+match_26 = lazy(
+    globals(), "match_26",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
     r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|'
-    r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*(?:(```)())|))',
+    r'(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:['
+    r" \t\x0c\r\n]*(?:(```)())|))",
 )
-match_28 = lazy(
-    globals(), "match_28",
+match_27 = lazy(
+    globals(), "match_27",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
@@ -352,8 +346,8 @@ match_28 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_29 = lazy(
-    globals(), "match_29",
+match_28 = lazy(
+    globals(), "match_28",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -393,6 +387,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -400,6 +395,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -411,6 +407,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -418,6 +415,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[10]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
@@ -444,6 +442,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 7
                                 continue
@@ -451,6 +450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(13)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -481,6 +481,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -488,6 +489,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -495,6 +497,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(5)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
@@ -506,6 +509,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -513,6 +517,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 said = m[10]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
@@ -539,6 +544,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 7
                                 continue
@@ -546,6 +552,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(13)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -561,6 +568,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(1)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         said = m[2]
                                         last = said[1:-1]
                                         name0 = last
@@ -685,55 +693,70 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    # after _TEXT_KEY in tool_call; expected: JSON_STRING
+                                    # after ', ' in tool_call; expected: _TEXT_KEY, '"action_input": ', '"id": …
                                     if pos == n:
                                         return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "\"":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                    m = match_6(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after _TEXT_KEY in tool_call; expected: JSON_STRING
+                                            if pos == n:
                                                 return None
-                                        args0, parts0 = last, said
-                                        span0 = (pos, e)
-                                        pos = e
-                                        # after JSON_STRING in tool_call; expected: '}}', ', '
-                                        if pos == n:
-                                            return None
-                                        m = match_6(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 2:
-                                                if is_answer(name0, ANSWERS):
-                                                    if parts0.__class__ is list and len(args0) > 1:
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "\"":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
                                                         return None
-                                                    if not end_answer_call(
-                                                        out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                                    ):
-                                                        return None
-                                                else:
-                                                    if not name0 or (known is not None and name0 not in known):
-                                                        return None
-                                                    end_call(out, name0, args0, parts0, id0, start0, m.end(1))
-                                                pos = m.end()
-                                                s = 10
-                                                continue
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
+                                                args0, parts0 = last, said
+                                                span0 = (pos, e)
+                                                pos = e
+                                                # after JSON_STRING in tool_call; expected: '}}', ', '
+                                                if pos == n:
+                                                    return None
+                                                m = match_7(text, pos)
+                                                if m is not None:
+                                                    g = m.lastindex
+                                                    if g == 2:
+                                                        if unknown0:
+                                                            return None
+                                                        if is_answer(name0, ANSWERS):
+                                                            if parts0.__class__ is list and len(args0) > 1:
+                                                                return None
+                                                            if not end_answer_call(
+                                                                out, args0, text[span0[0] : span0[1]], span0, start0,
+                                                                m.end(1)
+                                                            ):
+                                                                return None
+                                                        else:
+                                                            if not name0 or (known is not None and name0 not in known):
+                                                                return None
+                                                            end_call(out, name0, args0, parts0, id0, start0, m.end(1))
+                                                        pos = m.end()
+                                                        s = 10
+                                                        continue
+                                                    return None
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if args0 is not None or key0 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
@@ -745,7 +768,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -764,11 +787,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_8(text, pos)
+                                        m = match_9(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -779,7 +803,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_i…
                                                 if pos == n:
                                                     return None
-                                                m = match_9(text, pos)
+                                                m = match_10(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 1:
@@ -961,6 +985,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(1)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     said = m[2]
                                     last = said[1:-1]
                                     name0 = last
@@ -968,7 +993,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1132,7 +1157,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1143,7 +1168,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_11(text, pos)
+                                    m = match_12(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1313,14 +1338,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
+                                                unknown0 = max(unknown0, doubt(text, pos))
                                                 pos = e
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_12(text, pos)
+                                                m = match_13(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
+                                                        if unknown0:
+                                                            return None
                                                         if is_answer(name0, ANSWERS):
                                                             if parts0.__class__ is list and len(args0) > 1:
                                                                 return None
@@ -1342,6 +1370,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         start0 = m.start(3)
                                                         span0 = (0, 0)
                                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                                        unknown0 = 0
                                                         pos = m.end()
                                                         s = 18
                                                         continue
@@ -1365,13 +1394,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 6: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
                                     said = m[1]
                                     last = said[1:-1]
                                     name0 = last
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -1404,6 +1435,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 6
                                         continue
@@ -1418,7 +1450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 7: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -1440,7 +1472,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_15(text, pos)
+                                m = match_16(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -1614,6 +1646,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0.append(argument_text(args0, k, t))
                                         args0[k] = value
                                         key0 = bare0 = None
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -1632,7 +1666,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     if g == 5:
                                         pos = m.end()
-                                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                        # after _KNOWN_KEY in code|tool_call; expected: JSON_VALUE
                                         if pos == n:
                                             return None
                                         c = text[pos]
@@ -1652,12 +1686,37 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if args0 is not None or key0 is not None:
                                             return True
                                         return bool(out.segments or out.run_model)
-                                    if g == 7:
+                                    if g == 6:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            unknown0 = max(unknown0, doubt(text, pos))
+                                            pos = e
+                                            s = 20
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 8:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
                                             if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(6)
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(7)
                                             ):
                                                 return None
                                         else:
@@ -1665,7 +1724,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             if parts0.__class__ is not str:
                                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                         pos = m.end()
                                         s = 10
                                         continue
@@ -1683,7 +1742,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1714,11 +1773,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_17(text, pos)
+                                        m = match_18(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 1:
@@ -1873,6 +1933,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return True
                                                 return bool(out.segments or out.run_model)
                                             if g == 3:
+                                                if unknown0 == 2:
+                                                    return None
                                                 end_code(out, start0, m.end(2))
                                                 pos = m.end()
                                                 s = 10
@@ -1910,6 +1972,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(1)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 12
                                 continue
@@ -1917,6 +1980,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -1924,11 +1988,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(5)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
-                                m = match_10(text, pos)
+                                m = match_11(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1975,6 +2040,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -1982,6 +2048,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 7
                                 continue
@@ -2000,7 +2067,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_18(text, e)
+                                m = match_19(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -2023,7 +2090,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_20(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2034,7 +2101,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2208,6 +2275,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 24
                                         continue
@@ -2222,7 +2290,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2395,10 +2463,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_20(text, pos)
+                                m = match_21(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -2423,10 +2493,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_21(text, pos)
+                                m = match_22(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -2443,6 +2515,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(2)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 26
                                         continue
@@ -2458,10 +2531,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 17: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_23(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2478,10 +2553,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 18
                                     continue
                                 if g == 6:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2498,6 +2576,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(5)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 27
                                     continue
@@ -2509,7 +2588,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_23(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2520,7 +2599,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_11(text, pos)
+                                    m = match_12(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2531,37 +2610,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(3)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                                    pos = m.end()
-                                    # after '}'; expected: _ENVELOPE_OPEN, ', ', ']', '{'
-                                    if pos == n:
-                                        return None
-                                    m = match_24(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            out.after_text = False
-                                            pos = m.end()
-                                            s = 10
-                                            continue
-                                        return None
-                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
@@ -2571,10 +2619,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2599,10 +2649,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 5:
+                                if g == 6:
                                     pos = m.end()
                                     # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                                     if pos == n:
@@ -2618,14 +2668,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 20
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 7:
-                                    end_code(out, start0, m.end(6))
+                                if g == 8:
+                                    if unknown0 == 2:
+                                        return None
+                                    end_code(out, start0, m.end(7))
                                     pos = m.end()
                                     s = 10
                                     continue
@@ -2639,7 +2692,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2801,10 +2854,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 22: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
+                                    if unknown0 == 2:
+                                        return None
                                     end_code(out, start0, m.end(5))
                                     pos = m.end()
                                     s = 10
@@ -2818,10 +2873,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2846,7 +2903,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2865,6 +2922,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
                                         s = 24
                                         continue
@@ -2872,6 +2930,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 4:
+                                    if unknown0 == 2:
+                                        return None
                                     end_code(out, start0, m.end(2))
                                     start0 = m.start(3)
                                     end_code(out, start0, m.end(3))
@@ -2889,10 +2949,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_28(text, pos)
+                            m = match_27(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -2909,6 +2971,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 30
                                     continue
@@ -2920,7 +2983,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2931,7 +2994,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -3098,7 +3161,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 27: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3120,7 +3183,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_12(text, pos)
+                                m = match_13(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3290,10 +3353,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 29: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3318,7 +3383,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3340,7 +3405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_29(text, pos)
+                                m = match_28(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3506,10 +3571,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_21(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3526,10 +3593,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(2)
                                     span0 = (0, 0)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
                                     pos = m.end()
                                     s = 26
                                     continue
                                 if g == 4:
+                                    if unknown0:
+                                        return None
                                     if is_answer(name0, ANSWERS):
                                         if parts0.__class__ is list and len(args0) > 1:
                                             return None
@@ -3555,10 +3625,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_22(text, pos)
+                                m = match_23(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3576,6 +3648,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 10
                                         continue
                                     if g == 6:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3592,6 +3666,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(5)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 27
                                         continue
@@ -3603,10 +3678,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_28(text, pos)
+                                m = match_27(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None
@@ -3623,10 +3700,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         start0 = m.start(2)
                                         span0 = (0, 0)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
                                         pos = m.end()
                                         s = 30
                                         continue
                                     if g == 4:
+                                        if unknown0:
+                                            return None
                                         if is_answer(name0, ANSWERS):
                                             if parts0.__class__ is list and len(args0) > 1:
                                                 return None

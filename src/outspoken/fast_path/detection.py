@@ -114,7 +114,7 @@ class _Reader:
             start = length if place is None else place[0]
             path = recent_at(place) if uses_recent and place is not None else None
             owners = self._owners_at(place) if path is None and place is not None else None
-            if owners is not None and not owners.names and plain.openers.is_foreign(place):
+            if place and owners and not owners.names and plain.openers.is_foreign(place):
                 scan = start + 1  # the marker does not count here
                 continue
             piece = text[pos:start]
