@@ -14,7 +14,7 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
-from .evidence import ends_line, is_credible
+from .evidence import is_credible
 from .opener_index import OpenerIndex, is_lenient
 from .ranking import has_actions, has_content, is_text
 
@@ -234,7 +234,7 @@ class Candidate:
             return False
         if not segment.has_ended or self.end - self._start > self.builder.context.settings.max_hold:
             return True
-        return ends_line(openers, text.text, text.pos, final=final)
+        return openers.ends_line(text.text, text.pos, final=final)
 
     def is_more_than_text(self) -> bool:
         """Is it known already that what it reads is not only text, as it was written?"""

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
 
-    from .opener_index import OpenerIndex
 
-#: The evidence that a marker asks for: none, the start of a line, or a segment that also ends with its line.
+#: What a marker may ask for: that its segment stands alone.
 ALONE = "alone"
 
 #: How many spaces may stand between the start of a line, or other markup, and a marker.
 MAX_INDENT = 3
 
-_BLANK_LINE_END: Any = re.compile(r"[ \t\r]*")
+_BLANKS: Any = re.compile(r"[ \t\r]*")
 
 
 def begins_line(text: str, pos: int, behind: int = -1) -> bool:
@@ -38,15 +37,9 @@ def begins_line(text: str, pos: int, behind: int = -1) -> bool:
     return start == behind or not start or text[start - 1] == "\n"
 
 
-def ends_line(openers: OpenerIndex, text: str, pos: int, *, final: bool) -> bool | None:
-    """Does a line end at a position, or does other markup follow? None if only more text can tell."""
-    at = _BLANK_LINE_END.match(text, pos).end()
-    if at == len(text):
-        return True if final else None
-    if text[at] == "\n":
-        return True
-    follows = [openers.stands_at(text, place, final=final) for place in dict.fromkeys((pos, at))]
-    return True if True in follows else None if None in follows else False
+def end_of_blanks(text: str, pos: int) -> int:
+    """The position behind the white space that follows on the same line."""
+    return _BLANKS.match(text, pos).end()
 
 
 def is_credible(segments: Sequence[Any], tools: Tools | None, *, is_sound: bool = True) -> bool:

@@ -11,7 +11,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
 from outspoken.patterns.prepared import LOWERCASE, Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
 
-from .evidence import ALONE, begins_line
+from .evidence import ALONE, begins_line, end_of_blanks
 from .openers import Opener, Openers
 
 if TYPE_CHECKING:
@@ -240,6 +240,16 @@ class OpenerIndex:
         match = self._matches[not final].get(group) or self._compile_match(group, partial=not final)
         found: Any = match(text, pos) if final else match(text, pos, partial=True)
         return None if found is not None and not final and found.partial else found is not None
+
+    def ends_line(self, text: str, pos: int, *, final: bool) -> bool | None:
+        """Does a line end at a position, or does other markup follow? None if only more text can tell."""
+        at = end_of_blanks(text, pos)
+        if at == len(text):
+            return True if final else None
+        if text[at] == "\n":
+            return True
+        follows = [self.stands_at(text, place, final=final) for place in {pos, at}]
+        return True if True in follows else None if None in follows else False
 
     def wants_evidence(self, group: int) -> bool:
         """Does one of the markers of a group ask for evidence?"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.evidence import ends_line, is_credible
+from outspoken.detection.evidence import is_credible
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, Owners, opener_index
 from outspoken.detection.ranking import has_actions, has_content, is_text
 from outspoken.engine.text_buffer import BLANK
@@ -162,7 +162,7 @@ class _Reader:
     def _stands_alone(self, segments: list[Any], start: int, end: int) -> bool:
         """Does nothing but white space and markup stand behind segments on their line, and are they credible?"""
         return is_credible(segments, self.tools) and (
-            end - start > self.settings.max_hold or ends_line(self.plain.openers, self.text, end, final=True) is True
+            end - start > self.settings.max_hold or self.plain.openers.ends_line(self.text, end, final=True) is True
         )
 
     def _recent_at(self, place: FoundOpener) -> FastPath | None:
