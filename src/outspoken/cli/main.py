@@ -103,6 +103,8 @@ def _add_explain(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_run_explain)
     _add_input(command)
     command.add_argument("--tree", action="store_true", help="show the rules and tokens of the format's grammar")
+    words = "show the grammar that damaged responses of a format are read with, and no response"
+    command.add_argument("--tolerant-grammar", metavar="FORMAT", help=words)
     _add_color(command)
 
 
@@ -218,6 +220,11 @@ def _print_events(events: Iterable[Event], *, as_json: bool) -> int:
 
 
 def _run_explain(args: argparse.Namespace) -> int:
+    if args.tolerant_grammar:
+        from outspoken.recovery.earley import grammar_text
+
+        print(grammar_text(args.tolerant_grammar), end="")
+        return 0
     parser = _parser(args)
     text = read_text(args.file)
     reply = parser.parse(text, **_known(args))

@@ -26,7 +26,7 @@ class EdgeFinder:
         self._text = region.text
         self._end = len(region.text)
         self._tokens = region.tokens
-        self._starts = token_starts(region.tokens, region.text)
+        self.starts = token_starts(region.tokens, region.text)
         self._has_json = marker_lexer(region.automaton).has_json
         #: the region begins within an object whose keys the grammar knows
         self._in_object = self._has_json and not is_closed(region.outer)
@@ -42,20 +42,20 @@ class EdgeFinder:
         if self._region.automaton.tables.ignore:
             while at < self._end and self._text[at] in BLANK:
                 at += 1
-        stands = at in self._starts and self._stands(config.markers, at)
+        stands = at in self.starts and self.stands(config.markers, at)
         cost = 0
         for marker in config.markers if free is None else config.leading_markers:
             if self._has_json and marker.terminal.canonical.strip() in ("{", "["):
                 continue  # it is read with all that it holds
-            read = self._marker(marker, pos, config) or (self._marker(marker, at, config) if at > pos else [])
+            read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
             read = read or self._unconditional_name(marker, at, node)
             if node.is_after_repair:
                 read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
             found += [edge._replace(cost=edge.cost + cost) for edge in read]
             if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
-            elif self._may_edit and free is None and not stands and self._may_insert(marker, at, config, node):
-                found.append(self._inserted(marker, pos))
+            elif self._may_edit and free is None and not stands and self.may_insert(marker, at, config, node):
+                found.append(self.inserted(marker, pos))
         if at < self._end and free is None:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
@@ -83,13 +83,13 @@ class EdgeFinder:
                 cost += costs.UNKNOWN_ARGUMENT * sum(not may_have(tools, name, key) for key in step.value)
         return edge._replace(cost=edge.cost + cost) if cost else edge
 
-    def _stands(self, markers: list[Transition], at: int) -> bool:
+    def stands(self, markers: list[Transition], at: int) -> bool:
         """Does one of the markers stand at a place?"""
         return any(marker_forms(marker).regex.match(self._text, at) for marker in markers)
 
     # markers
 
-    def _marker(self, marker: Transition, pos: int, config: Config) -> list[Edge]:
+    def marker(self, marker: Transition, pos: int, config: Config) -> list[Edge]:
         """A marker that stands here, intact or nearly so."""
         forms, text, target = marker_forms(marker), self._text, marker.target
         match = forms.regex.match(text, pos)
@@ -105,7 +105,7 @@ class EdgeFinder:
         written = next((spelling for spelling in forms.written if text.startswith(spelling, pos + lead)), "")
         if written:
             alike = [t for t in config.markers if written in marker_forms(t).written]
-            if self._stands(alike, pos):
+            if self.stands(alike, pos):
                 return []  # by what follows, it is another marker that is written alike
             end = pos + lead + len(written)
             found.append(Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),)))
@@ -146,7 +146,7 @@ class EdgeFinder:
 
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
-        token = self._starts.get(pos)
+        token = self.starts.get(pos)
         return token is not None and not token.is_near and token.end <= end
 
     def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
@@ -165,14 +165,14 @@ class EdgeFinder:
             return False
         if is_punctuation and node.is_after_drop and not self._is_separate(edge, node):
             return False
-        return self._stands([t for t in edge.target.markers if not t.inserted], edge.end)
+        return self.stands([t for t in edge.target.markers if not t.inserted], edge.end)
 
     def _is_separate(self, edge: Edge, node: Node) -> bool:
         """Is what was dropped before a name no part of it?"""
         dropped = self._text[node.steps[-1].start : node.steps[-1].end]
         return not dropped.isalnum() or edge.steps[0].start > node.steps[-1].end
 
-    def _inserted(self, marker: Transition, pos: int) -> Edge:
+    def inserted(self, marker: Transition, pos: int) -> Edge:
         """A marker that is missing here. A line break that it would end with belongs to it."""
         written, end = marker.terminal.canonical, pos
         if _leads_to_value(marker) and written.endswith("\n") and self._text.startswith("\n", pos):
@@ -180,7 +180,7 @@ class EdgeFinder:
         edits = (_edit(pos, pos, written, "missing-marker"),)
         return Edge(costs.MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))
 
-    def _may_insert(self, marker: Transition, at: int, config: Config, node: Node) -> bool:
+    def may_insert(self, marker: Transition, at: int, config: Config, node: Node) -> bool:
         """May a marker be missing here? If the text may be cut, only the closer of what also lacks its opener."""
         written, end_is_certain = marker.terminal.canonical.strip(), self._region.end_is_certain
         if not written or marker.inserted or not marker.terminal.short.startswith("_"):
@@ -194,7 +194,7 @@ class EdgeFinder:
             return False
         if not end_is_certain and at < self._end and not ends and not self._is_proven(marker, at):
             return False
-        if _leads_to_value(marker) and (at == self._end or at in self._starts):
+        if _leads_to_value(marker) and (at == self._end or at in self.starts):
             return False  # there is no value
         begun = [set(kinds.split()) for name, kinds in marker.after if name == "begin"]
         return not any(kinds <= {"think", "code"} for kinds in begun)
@@ -205,14 +205,14 @@ class EdgeFinder:
             return False
         if not any(name == "end" for name, _ in marker.after):
             return True
-        return self._stands([t for t in marker.target.markers if not t.inserted], at)
+        return self.stands([t for t in marker.target.markers if not t.inserted], at)
 
     def _is_boundary(self, at: int, target: Config) -> bool:
         """May a marker be missing here: does another one stand here, or does a value or a line begin?"""
-        if at == self._end or at in self._starts or (self._has_json and self._text[at] in "{["):
+        if at == self._end or at in self.starts or (self._has_json and self._text[at] in "{["):
             return True
         if target.free is None:
-            return self._stands([t for t in target.markers if not t.inserted], at)
+            return self.stands([t for t in target.markers if not t.inserted], at)
         begins_line = self._region.announced and "\n" in self._text[at - 1 : at]
         return target.free.terminal.short == "ARG_VALUE" or begins_line
 
@@ -222,14 +222,14 @@ class EdgeFinder:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
         if not self._may_edit:
             return []
-        text, token, end_is_certain = self._text, self._starts.get(at), self._region.end_is_certain
+        text, token, end_is_certain = self._text, self.starts.get(at), self._region.end_is_certain
         if not end_is_certain and config.free is None:
             rest = text[at:]
             if any(marker.terminal.canonical.strip().startswith(rest) for marker in config.markers):
                 return [Edge(0, self._end, config, (RecoveryStep(None, at, self._end),))]  # the text ends in a marker
         if token is not None:
             is_doubled = config.free is not None and self._is_doubled(token)
-            has_place = config.free is not None or self._stands(config.markers, at)
+            has_place = config.free is not None or self.stands(config.markers, at)
             if is_doubled or not has_place:
                 return [_drop(at, token.end, config, "stray-marker", costs.STRAY_MARKER)]
             return []
@@ -245,9 +245,9 @@ class EdgeFinder:
         text, after = self._text, at + 1
         while after < self._end and text[after] in BLANK:
             after += 1
-        if self._stands(config.markers, at) or text[at : at + 2].isalnum():
+        if self.stands(config.markers, at) or text[at : at + 2].isalnum():
             return []
-        follows = after == self._end or after in self._starts or self._stands(config.markers, after)
+        follows = after == self._end or after in self.starts or self.stands(config.markers, after)
         if not follows:
             return []
         is_inside = after == at + 1 or text[at] == text[at - 1 : at]
@@ -286,7 +286,7 @@ class EdgeFinder:
         if pos == 0 and region.announced and is_outside:
             return [_text(free, 0, 0, 0)]
         is_plain = free.terminal.short == "TEXT"
-        found: list[Edge] = [_text(free, pos, pos, 0)] if is_plain and pos not in self._starts else []
+        found: list[Edge] = [_text(free, pos, pos, 0)] if is_plain and pos not in self.starts else []
         runs_over = not (is_plain and node.is_after_repair and not node.is_after_drop)
         cost = 0
         for token in self._tokens:
@@ -315,7 +315,11 @@ class EdgeFinder:
 
     def _cost_as_text(self, token: Token) -> int:
         """What it costs that a marker is plain text. An opening marker is less likely to be."""
-        return costs.OPENER_AS_TEXT if self._stands(self._openers, token.start) else costs.MARKER_AS_TEXT
+        return costs.OPENER_AS_TEXT if self.is_opener(token.start) else costs.MARKER_AS_TEXT
+
+    def is_opener(self, at: int) -> bool:
+        """Does a marker stand here that leads out of text?"""
+        return self.stands(self._openers, at)
 
 
 def _is_json(config: Config) -> bool:

@@ -29,7 +29,7 @@ def recover(region: Region) -> RecoveryPath | None:
     """The cheapest path through a region; None if there is none, or none that is cheap enough."""
     path = _cheapest(region)
     broken, top_level = region.automaton.broken, region.automaton.top_level
-    if broken is None or region.outer is not top_level or region.announced or region.repair_limit == "notation":
+    if broken is None or not may_be_foreign(region):
         return path
     other = replace(region, automaton=broken, outer=broken.top_level)
     foreign = _cheapest(other)
@@ -39,10 +39,17 @@ def recover(region: Region) -> RecoveryPath | None:
     cost = foreign.cost + costs.FOREIGN_NOTATION
     if path is not None and path.cost <= cost:
         return path
-    return RecoveryPath(_marked_foreign(foreign.steps, region), top_level, cost, foreign.cut)
+    return RecoveryPath(marked_foreign(foreign.steps, region), top_level, cost, foreign.cut)
 
 
-def _marked_foreign(steps: tuple[RecoveryStep, ...], region: Region) -> tuple[RecoveryStep, ...]:
+def may_be_foreign(region: Region) -> bool:
+    """May the rules for damaged responses read a region?"""
+    automaton = region.automaton
+    is_outside = region.outer is automaton.top_level and not region.announced
+    return automaton.broken is not None and is_outside and region.repair_limit != "notation"
+
+
+def marked_foreign(steps: tuple[RecoveryStep, ...], region: Region) -> tuple[RecoveryStep, ...]:
     """The steps, with an edit `foreign-notation` for each call or action."""
     found: list[RecoveryStep] = []
     for step in steps:

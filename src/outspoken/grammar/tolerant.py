@@ -1,0 +1,359 @@
+"""The tolerant grammar of a format: its rules, and productions for what may be wrong in a damaged response.
+
+It is the text of a Lark grammar for Lark's Earley parser, derived from the rules of the format's grammar. Each rule
+keeps its name and its alternatives. Each marker becomes a rule, so that it may be damaged or missing, or stand behind
+text that does not belong there. Free text is a row of pieces, which may be markers. What a production costs is its
+priority, below zero; Lark takes the parse with the greatest sum. All terminals are declared: the tokens come from
+`recovery.tolerant_lexer`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from textwrap import wrap
+from typing import NamedTuple
+
+from . import registry
+from .tables import BROKEN, START, Tables, Terminal
+from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, NODES, TOKENS, short
+
+#: The rules that may begin a response whose end is known, and one that may be cut off.
+ENDED, CUT, FOREIGN = "ended", "cut", "foreign"
+#: The terminals that are no terminals of the format.
+RUN, RUN_END, MARKER, OPENER = "RUN", "RUN_END", "MARKER", "OPENER"
+STRAY_TEXT, UNSURE_TEXT = "STRAY_TEXT", "UNSURE_TEXT"
+CUT_MARKER, CUT_VALUE, SKIP = "CUT_MARKER", "CUT_VALUE", "_SKIP"
+#: The rule of a piece of text that is an item of a repetition.
+TEXT_ITEM = "text_item"
+#: What the names of the rules for a marker begin with that is damaged, or missing, or must not be missing.
+DAMAGED, MISSING, PRESENT = "damaged_", "missing_", "present_"
+#: What the names of the rules for another marker begin with that is intact, but may have been meant as this one.
+NEAR = "near_"
+#: The powers of two that the cost of a token is the sum of.
+COST_BITS = (1, 2, 4, 8, 16)
+
+_INTRODUCTION = """\
+// The priority of a rule is what it costs, below zero. Lark takes the tree with the greatest sum.
+// A token may be several terminals at once: a marker is itself, MARKER or OPENER (stray, or text), and what may be
+// missing at a place is a token there, which may be skipped. RUN and RUN_END are text between markers.
+// COST_1 to COST_16 stand before a token that is damaged or repaired. CUT_MARKER and CUT_VALUE end a text that is cut.
+""".splitlines()
+_GENERATED = re.compile(r"_+(.+)_(?:star|plus|opt)_\d+")
+
+
+class Costs(NamedTuple):
+    """What the productions cost."""
+
+    missing: int
+    near: int
+    stray: int
+    in_value: int
+    opener_as_text: int
+    marker_as_text: int
+    foreign: int
+    cut_value: int
+    stray_text: int
+    stray_text_unsure: int
+
+
+class BnfRule(NamedTuple):
+    """An alternative of a rule, as Lark has it after its operators were expanded. Terminals have capital letters."""
+
+    name: str
+    symbols: tuple[str, ...]
+    alias: str
+
+
+class TolerantGrammar(NamedTuple):
+    """A tolerant grammar.
+
+    `names` gives the names that the terminals of the format have in its `text`, `readers` the terminals that its rules
+    for terminals read, `may_be_missing` the terminals that may be missing.
+    """
+
+    text: str
+    names: dict[str, str]
+    readers: dict[str, str]
+    may_be_missing: frozenset[str]
+
+
+def tolerant_grammar(tables: Tables, costs: Costs) -> TolerantGrammar:
+    """Derive the tolerant grammar of a format. Needs Lark for the rules of its grammar."""
+    return _Writer(_bnf_rules(tables), tables.terminals, costs).write()
+
+
+def _bnf_rules(tables: Tables) -> list[BnfRule]:
+    """The rules of a format."""
+    from .compiler import lark_of
+
+    text, path = registry.grammar_text(tables.header.format)
+    rules = lark_of(text, path, [START, *([BROKEN] if tables.broken is not None else [])]).rules
+    return [
+        BnfRule(str(r.origin.name), tuple([str(s.name) for s in r.expansion]), short(r.alias or r.origin.name))
+        for r in rules
+    ]
+
+
+class _Writer:
+    """Writes a tolerant grammar."""
+
+    def __init__(self, rules: Sequence[BnfRule], terminals: dict[str, Terminal], costs: Costs) -> None:
+        self._rules: dict[str, list[BnfRule]] = {}
+        for rule in rules:
+            self._rules.setdefault(rule.name, []).append(rule)
+        self._terminals, self._costs = terminals, costs
+        self._has_json = any(terminal.short in JSON_FIRST for terminal in terminals.values())
+        self._names = _readable_names(self._rules, terminals)
+        #: the rules that read terminals
+        taken = {name.strip("_") for name in self._names.values()} | {TEXT_ITEM}
+        tokens = dict.fromkeys([self._names[name] for name in terminals])
+        readers = {token: _unique(token.lower(), taken) for token in tokens}
+        self._readers = {name: readers[self._names[name]] for name in terminals}
+        self._in_nodes = self._rules_in_nodes()
+        self._insertable = {name for name in terminals if self._may_be_missing(name)}
+        self._lines: list[str] = []
+
+    def write(self) -> TolerantGrammar:
+        """Write the grammar."""
+        self._section("The rules of the format")
+        for name in self._rules:
+            self._rule(name)
+        title = "Beginnings of rules, where only a section of calls is open at the end"
+        unclosed = self._write_beginnings(self._in_nodes, "_unclosed", title)
+        cut = self._write_beginnings(set(), "_cut", "Beginnings of rules, where the text is cut off")
+        self._write_terminals()
+        starts = [f"{ENDED}: start _rest?" + (f" | {unclosed} _rest?" if unclosed else "")]
+        starts.append(f"{CUT}: start _cut_off? | {cut} _cut_off?")
+        starts.append("_rest: _stray | _stray? _skips")
+        starts.append(f"_skips: {SKIP} | {SKIP} _skips")
+        starts.append("_cut_off: _rest | cut_marker | cut_value")
+        starts.append(f"cut_marker: {CUT_MARKER} | {SKIP} cut_marker")
+        starts.append(f"cut_value.-{self._costs.cut_value}: _cut_value")
+        starts.append(f"_cut_value: {CUT_VALUE} | {SKIP} _cut_value")
+        if BROKEN in self._rules:
+            starts.append(f"{FOREIGN}.-{self._costs.foreign}: {self._names[BROKEN]} _rest?")
+        self._lines[:0] = starts
+        text = "\n".join([*_INTRODUCTION, "", *self._declared(), "", *self._lines, ""])
+        names = {name: self._names[name] for name in self._terminals}
+        prefixes = ("", DAMAGED, PRESENT, NEAR)
+        readers = {p + reader: self._names[name] for name, reader in self._readers.items() for p in prefixes}
+        return TolerantGrammar(text, names, readers, frozenset([names[name] for name in self._insertable]))
+
+    def _line(self, line: str) -> None:
+        self._lines.append(line)
+
+    def _section(self, title: str) -> None:
+        self._lines += ["", f"// {title}"]
+
+    # what may be missing
+
+    def _may_be_missing(self, name: str) -> bool:
+        """May a marker be missing? Not if it has no spelling, or begins only reasoning or code."""
+        terminal = self._terminals[name]
+        written = terminal.canonical.strip()
+        if not written or not terminal.short.startswith("_"):
+            return False
+        if self._has_json and (written[0] == '"' or written in ("{", "[", ":")):
+            return False
+        same = {other for other in self._terminals if self._names[other] == self._names[name]}
+        begun = {r.alias for group in self._rules.values() for r in group if same.intersection(r.symbols[:1])}
+        return not begun or not begun <= {"think", "code"}
+
+    def _must_be_there(self, rule: BnfRule, at: int) -> bool:
+        """Must a marker not be missing: behind it stands a tool's name, or all of the alternative could be missing?"""
+        following = self._terminals.get(rule.symbols[at + 1]) if at + 1 < len(rule.symbols) else None
+        if following is not None and following.short == "TOOL_NAME":
+            return True
+        return at == 0 and all(s in self._insertable or self._is_free(s) for s in rule.symbols)
+
+    def _is_free(self, symbol: str) -> bool:
+        return symbol in self._terminals and self._terminals[symbol].short in FREE_TEXT
+
+    # rules
+
+    def _rule(self, name: str) -> None:
+        group = self._rules[name]
+        alternatives: list[str] = []
+        for rule in group:
+            body = " ".join([self._symbol(rule, i) for i in range(len(rule.symbols))])
+            alias = rule.alias if rule.alias and rule.alias != short(name) and not rule.alias.startswith("_") else ""
+            alternatives.append(f"{body} -> {alias}" if alias else body)
+        self._alternatives(self._names[name], alternatives)
+
+    def _alternatives(self, name: str, alternatives: Iterable[str]) -> None:
+        kept = list(dict.fromkeys(alternatives))
+        self._line(f"{name}: " + f"\n{' ' * len(name)}| ".join(kept))
+
+    def _symbol(self, rule: BnfRule, at: int) -> str:
+        """How a symbol of an alternative is read."""
+        symbol = rule.symbols[at]
+        terminal = self._terminals.get(symbol)
+        if terminal is None:
+            return self._names[symbol]
+        if terminal.short == "TEXT" and self._is_item(rule, at):
+            return TEXT_ITEM
+        name = self._readers[symbol]
+        return f"{PRESENT}{name}" if symbol in self._insertable and self._must_be_there(rule, at) else name
+
+    def _is_item(self, rule: BnfRule, at: int) -> bool:
+        """Is free text an item of a repetition by itself?"""
+        return rule.symbols in (("TEXT",), (rule.name, rule.symbols[at])) or (
+            len(rule.symbols) == 1 and any(r.symbols[:1] == (rule.name,) for r in self._rules[rule.name])
+        )
+
+    # beginnings of rules
+
+    def _rules_in_nodes(self) -> set[str]:
+        """The rules of the nodes, and those that stand inside of them."""
+        found = {name for name, group in self._rules.items() if any(r.alias in NODES for r in group)}
+        waiting = list(found)
+        for name in waiting:
+            for symbol in {symbol for rule in self._rules[name] for symbol in rule.symbols}:
+                if symbol in self._rules and symbol not in found:
+                    found.add(symbol)
+                    waiting.append(symbol)
+        return found
+
+    def _beginnings(self, without: set[str]) -> dict[str, list[tuple[BnfRule, int, bool]]]:
+        """How rules may begin without being complete, apart from those in `without`.
+
+        Each way is an alternative, how many of its symbols are complete, and whether the next one has begun.
+        """
+        found: dict[str, list[tuple[BnfRule, int, bool]]] = {}
+        while True:
+            more = {name: self._beginnings_of(name, found) for name in self._rules if name not in without}
+            more = {name: ways for name, ways in more.items() if ways}
+            if more == found:
+                return found
+            found = more
+
+    def _beginnings_of(self, name: str, known: Iterable[str]) -> list[tuple[BnfRule, int, bool]]:
+        complete = {rule.symbols for rule in self._rules[name]}
+        found: list[tuple[BnfRule, int, bool]] = []
+        for rule in self._rules[name]:
+            for i, symbol in enumerate(rule.symbols):
+                begun = rule.symbols[:i]
+                if i and not self._is_free(symbol) and begun not in complete and begun != (name,):
+                    found.append((rule, i, False))
+                if symbol in known and not (i == 0 and symbol == name):
+                    found.append((rule, i, True))
+        return found
+
+    def _write_beginnings(self, without: set[str], suffix: str, title: str) -> str:
+        """Write the rules for beginnings; returns that of the start rule, or ""."""
+        found = self._beginnings(without)
+        taken = set(self._names.values())
+        names = {name: _unique(f"{self._names[name]}{suffix}", taken) for name in found}
+        self._section(title)
+        for name, places in found.items():
+            bodies: list[str] = []
+            for rule, count, begun in places:
+                parts = [self._symbol(rule, i) for i in range(count)]
+                bodies.append(" ".join([*parts, names[rule.symbols[count]]] if begun else parts))
+            self._alternatives(names[name], bodies)
+        return names.get(START, "")
+
+    # terminals
+
+    def _write_terminals(self) -> None:
+        used = {symbol for group in self._rules.values() for rule in group for symbol in rule.symbols}
+        terminals = list({self._names[name]: name for name in reversed(self._terminals) if name in used}.values())[::-1]
+        self._section("Markers: each may be damaged or missing, or stand behind what does not belong there")
+        for name in terminals:
+            if self._terminals[name].short not in FREE_TEXT | EMBEDDED_VALUES | TOKENS:
+                self._marker(name)
+        self._section("Names and ids")
+        for name in terminals:
+            if self._terminals[name].short in TOKENS:
+                self._line(f"{self._readers[name]}: {self._names[name]} | {SKIP} {self._readers[name]}")
+        self._section("Embedded values")
+        for name in terminals:
+            if self._terminals[name].short in EMBEDDED_VALUES:
+                self._value(name)
+        self._section("What the damage of a marker or the repair of a value costs; it stands before them")
+        self._line("_cost: " + " | ".join([f"cost_{cost}" for cost in COST_BITS]))
+        for cost in COST_BITS:
+            self._line(f"cost_{cost}.-{cost}: COST_{cost}")
+        self._free_text([name for name in terminals if self._terminals[name].short in FREE_TEXT])
+        self._section("What belongs nowhere: a marker, or some words")
+        self._line(f"_stray: stray_marker | stray_text | stray_text_unsure | {SKIP} _stray")
+        self._line(f"stray_marker.-{self._costs.stray}: _marker | _opener")
+        self._line(f"stray_text.-{self._costs.stray_text}: _stray_text")
+        self._line(f"_stray_text: {STRAY_TEXT} | _cost _stray_text")
+        self._line(f"stray_text_unsure.-{self._costs.stray_text_unsure}: _stray_text_unsure")
+        self._line(f"_stray_text_unsure: {UNSURE_TEXT} | _cost _stray_text_unsure")
+
+    def _marker(self, name: str) -> None:
+        token, reader = self._names[name], self._readers[name]
+        damaged, missing, near = f"{DAMAGED}{reader}", f"{MISSING}{reader}", f"{NEAR}{reader}"
+        if name in self._insertable:
+            self._line(f"{reader}: _{reader} | _stray _{reader} | {missing} | _stray {missing}")
+            self._line(f"{PRESENT}{reader}: _{reader} | _stray _{reader}")
+            self._line(f"{missing}.-{self._costs.missing}: {missing.upper()}")
+        else:
+            self._line(f"{reader}: _{reader} | _stray _{reader}")
+        self._line(f"_{reader}: {token} | {damaged} | {SKIP} _{reader}")
+        if self._is_long(name):
+            self._line(f"{damaged}: _cost {token} | _cost {damaged} | {near}")
+            self._line(f"{near}.-{self._costs.near}: {near.upper()}")
+        else:
+            self._line(f"{damaged}: _cost {token} | _cost {damaged}")
+
+    def _is_long(self, name: str) -> bool:
+        return len(self._terminals[name].canonical.strip()) > 3
+
+    def _value(self, name: str) -> None:
+        token, reader = self._names[name], self._readers[name]
+        self._line(f"{reader}: _{reader} | _stray _{reader}")
+        self._line(f"_{reader}: {token} | _cost _{reader} | {SKIP} _{reader}")
+
+    def _free_text(self, terminals: Sequence[str]) -> None:
+        costs = self._costs
+        self._section("Free text: runs between markers, and markers that are text")
+        if any(self._terminals[name].short == "TEXT" for name in terminals):
+            self._line(f"{TEXT_ITEM}: _text_piece")
+        for name in terminals:
+            piece = "_text_piece" if self._terminals[name].short == "TEXT" else "_value_piece"
+            self._line(f"{self._readers[name]}: {piece}*")
+        self._line("_text_piece: _run | opener_as_text | marker_as_text")
+        self._line("_value_piece: _run | marker_in_value")
+        self._line(f"_run: {RUN_END} | {RUN} _run")
+        self._line(f"marker_in_value.-{costs.in_value}: _marker | _opener")
+        self._line(f"opener_as_text.-{costs.opener_as_text}: _opener")
+        self._line(f"marker_as_text.-{costs.marker_as_text}: _marker")
+        self._line(f"_marker: {MARKER} | {RUN} _marker")
+        self._line(f"_opener: {OPENER} | {RUN} _opener")
+
+    def _declared(self) -> list[str]:
+        known = [line for line in self._lines if not line.startswith("//")]
+        names = sorted(set(re.findall(r"\b_?[A-Z][A-Z0-9_]*\b", "\n".join(known))))
+        return [f"%declare {line}" for line in wrap(" ".join(names), 110)]
+
+
+def _readable_names(rules: dict[str, list[BnfRule]], terminals: dict[str, Terminal]) -> dict[str, str]:
+    """Names without the prefixes of imports; a number tells those apart that are the same without."""
+    found: dict[str, str] = {}
+    taken: set[str] = {ENDED, CUT, FOREIGN, "rest", "skips", "cut_value", "cut_marker"}
+    for name in rules:
+        generated = _GENERATED.fullmatch(name)
+        brief = f"_{short('_' + generated[1]).strip('_')}_items" if generated else short(name)
+        found[name] = _unique(brief, taken)
+    taken = {RUN, RUN_END, MARKER, OPENER, CUT_MARKER, CUT_VALUE}
+    alike: dict[Terminal, str] = {}
+    for name, terminal in terminals.items():
+        same = replace(terminal, name="", may_stay_open=False)
+        if same not in alike:
+            alike[same] = _unique(terminal.short.strip("_"), taken)
+        found[name] = alike[same]
+    return found
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    unique, number = name, 1
+    while unique in taken:
+        number += 1
+        unique = f"{name}_{number}"
+    taken.add(unique)
+    return unique

@@ -1,0 +1,280 @@
+"""The Earley reading of a damaged region: Lark's Earley parser reads it with the tolerant grammar of its format.
+
+It stands behind the search, which is much faster, and reads more than that. Its tree gives the terminals in order; from
+them the strict automaton gives the steps of a recovery path, so that the same driver applies them to the same builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from lark import Lark, Token, Tree, UnexpectedInput
+
+from outspoken.grammar import registry, tolerant
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.tolerant import Costs, TolerantGrammar, tolerant_grammar
+from outspoken.grammar.vocabulary import FREE_TEXT
+from outspoken.results.edits import Edit
+from outspoken.semantics.steps import Step as RecoveryStep
+from outspoken.trees.lark_parser import TokenLexer
+
+from . import costs
+from .edges import EdgeFinder
+from .marker_lexer import is_closed, marker_lexer
+from .path import Node, RecoveryPath, Region, steps_to
+from .search import marked_foreign, may_be_foreign
+from .tolerant_lexer import rows_of
+from .tolerant_tokens import Kinds, Lexeme, transitions
+
+#: A region with more tokens than this is not read. With more alternatives in its grammar, fewer tokens are.
+MAX_TOKENS = 100
+
+
+class Reading(NamedTuple):
+    """A terminal of a reading: its name in the tolerant grammar, its token, and how it is read.
+
+    `use` is "", "near", "missing", "stray", "text" or "cut". The name of what is stray is the edit's code.
+    """
+
+    name: str
+    token: Lexeme | None
+    use: str = ""
+
+
+def grammar_text(name: str) -> str:
+    """The text of the tolerant grammar of a format, by a name or alias. Raises UnknownFormatError."""
+    return grammar_of(registry.automaton(registry.resolve(name))).text
+
+
+@lru_cache(maxsize=256)
+def grammar_of(automaton: Automaton) -> TolerantGrammar:
+    """The tolerant grammar of a format."""
+    known = Costs(
+        missing=costs.MISSING_MARKER,
+        near=costs.DAMAGED_MARKER + costs.INTACT_OTHER,
+        stray=costs.STRAY_MARKER,
+        in_value=costs.MARKER_IN_VALUE,
+        opener_as_text=costs.OPENER_AS_TEXT,
+        marker_as_text=costs.MARKER_AS_TEXT,
+        foreign=costs.FOREIGN_NOTATION,
+        cut_value=costs.CUT_VALUE,
+        stray_text=costs.STRAY_TEXT,
+        stray_text_unsure=costs.STRAY_TEXT_UNSURE,
+    )
+    return tolerant_grammar(automaton.tables, known)
+
+
+@lru_cache(maxsize=64)
+def _lark(automaton: Automaton) -> Lark:
+    return Lark(
+        grammar_of(automaton).text,
+        parser="earley",
+        lexer=TokenLexer,
+        start=[tolerant.ENDED, tolerant.CUT, *([tolerant.FOREIGN] if automaton.broken else [])],
+        ambiguity="resolve",
+        maybe_placeholders=False,
+    )
+
+
+def read(region: Region) -> RecoveryPath | None:
+    """The cheapest reading of a region; None if there is none, or if it is beyond the bound."""
+    automaton = region.automaton
+    grammar = grammar_of(automaton)
+    found = marker_lexer(automaton).tokens(region.text, MAX_TOKENS)
+    if found is None:
+        return None
+    region.tokens, region.near = found
+    best: RecoveryPath | None = None
+    for row in rows_of(region, grammar):
+        prefix = _prefix(automaton, region.outer)
+        if len(row) + len(prefix) > MAX_TOKENS:
+            continue
+        for start in _starts(region):
+            path = _read_row([*prefix, *row], len(prefix), region, start)
+            if path is not None and path.cost <= costs.MAX_COST and (best is None or path.cost < best.cost):
+                best = path
+    return best
+
+
+def _starts(region: Region) -> list[str]:
+    """The start rules of the tolerant grammar that a region may be read by."""
+    first = tolerant.ENDED if region.end_is_certain else tolerant.CUT
+    return [first, tolerant.FOREIGN] if may_be_foreign(region) else [first]
+
+
+def _read_row(row: list[Lexeme], skipped: int, region: Region, start: str) -> RecoveryPath | None:
+    """The cheapest reading of a row of tokens, of which the first few only lead to where the region begins."""
+    tokens: Any = [Token(lexeme.kinds, str(i), start_pos=i) for i, lexeme in enumerate(row)]
+    parser: Any = _lark(region.automaton)
+    try:
+        tree: Tree[Token] = parser.parse(tokens, start=start)
+    except UnexpectedInput:
+        return None
+    grammar = grammar_of(region.automaton)
+    readings = list(_readings(tree, row, grammar))
+    return _Walk(region, grammar, foreign=start == tolerant.FOREIGN).path(readings[skipped:], cost_of(tree))
+
+
+def cost_of(tree: Tree[Token]) -> int:
+    """What a tree of the tolerant grammar costs: the sum of its priorities."""
+    return sum(_cost_of_rule(str(subtree.data)) for subtree in tree.iter_subtrees_topdown())
+
+
+_COSTS = {
+    "stray_marker": costs.STRAY_MARKER,
+    "stray_text": costs.STRAY_TEXT,
+    "stray_text_unsure": costs.STRAY_TEXT_UNSURE,
+    "marker_in_value": costs.MARKER_IN_VALUE,
+    "opener_as_text": costs.OPENER_AS_TEXT,
+    "marker_as_text": costs.MARKER_AS_TEXT,
+    "cut_value": costs.CUT_VALUE,
+    "foreign": costs.FOREIGN_NOTATION,
+}
+
+
+def _cost_of_rule(rule: str) -> int:
+    if rule.startswith(tolerant.MISSING):
+        return costs.MISSING_MARKER
+    if rule.startswith(tolerant.NEAR):
+        return costs.DAMAGED_MARKER + costs.INTACT_OTHER
+    kind, _, number = rule.rpartition("_")
+    return int(number) if kind == "cost" and number.isdigit() else _COSTS.get(rule, 0)
+
+
+def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantGrammar) -> Iterator[Reading]:
+    """The terminals of a tree in order."""
+    rule = str(tree.data)
+    if rule.startswith(tolerant.MISSING):
+        yield Reading(grammar.readers[rule.removeprefix(tolerant.MISSING)], None, "missing")
+        return
+    if rule.startswith("stray_"):
+        token = [row[t.start_pos or 0] for t in tree.scan_values(lambda t: isinstance(t, Token))][-1]
+        yield Reading("stray-marker" if rule == "stray_marker" else "stray-text", token, "stray")
+        return
+    name = grammar.readers.get(rule, "")
+    if rule == tolerant.TEXT_ITEM or name in FREE_TEXT or name.rstrip("_0123456789") in FREE_TEXT:
+        yield Reading("TEXT" if rule == tolerant.TEXT_ITEM else name, None, "text")
+        return
+    for child in tree.children:
+        if not isinstance(child, Token):
+            yield from _readings(child, row, grammar)
+        elif rule in ("cut_marker", "cut_value"):
+            yield Reading("", row[child.start_pos or 0], "cut")
+        elif not rule.startswith("cost_"):
+            yield Reading(name, row[child.start_pos or 0], "near" if rule.startswith(tolerant.NEAR) else "")
+
+
+@lru_cache(maxsize=512)
+def _prefix(automaton: Automaton, outer: Config) -> tuple[Lexeme, ...]:
+    """Tokens that lead from the start of the grammar to a configuration."""
+    if outer in (automaton.start, automaton.top_level):
+        return ()
+    names, size = grammar_of(automaton).names, len(outer.stack)
+    paths: dict[Config, tuple[Transition, ...]] = {automaton.start: ()}
+    waiting, before = [automaton.start], None
+    for config in waiting:
+        steps = transitions(config)
+        # what was read before may still have to be reduced
+        if any(step.target.stack[:size] == outer.stack and len(step.target.stack) > size for step in steps):
+            before = config
+            break
+        for step in steps:
+            if step.target not in paths:
+                paths[step.target] = (*paths[config], step)
+                waiting.append(step.target)
+    found: list[Lexeme] = []
+    for step in paths[before] if before is not None else ():
+        is_free = step.terminal.short in FREE_TEXT
+        kind = Kinds([tolerant.RUN_END if is_free else names[step.terminal.name]])
+        found.append(Lexeme(kind, 0, 0, {}, {}))
+    return tuple(found)
+
+
+class _Walk:
+    """Walks the strict automaton over the terminals of a reading."""
+
+    def __init__(self, region: Region, grammar: TolerantGrammar, *, foreign: bool) -> None:
+        self._region, self._names, self._finder = region, grammar.names, EdgeFinder(region)
+        broken = region.automaton.broken
+        self._is_foreign = foreign
+        self._config = broken.top_level if foreign and broken is not None else region.outer
+        self._steps: list[RecoveryStep] = []
+        self._pos = 0
+
+    def path(self, readings: list[Reading], cost: int) -> RecoveryPath | None:
+        """The recovery path; None if the automaton refuses the terminals."""
+        region = self._region
+        for i, reading in enumerate(readings):
+            if not self._take(reading, readings[i + 1 :]):
+                return None
+        config = self._config
+        if region.end_is_certain and not is_closed(config):
+            return None
+        cut = not is_closed(config) and config.end_operations() is None
+        steps = steps_to(Node(tuple(self._steps), None, "", False), region.text, region.base)
+        if self._is_foreign:
+            top_level = region.automaton.top_level
+            return RecoveryPath(marked_foreign(steps, region), top_level, cost, cut)
+        return RecoveryPath(steps, config, cost, cut)
+
+    def _take(self, reading: Reading, following: list[Reading]) -> bool:
+        name, token, use = reading
+        if use == "text":
+            return self._take_text(name, following)
+        if token is not None and use in ("stray", "cut"):
+            edits = (Edit(token.start, token.end, "", name, "markup"),) if use == "stray" else ()
+            self._add(RecoveryStep(None, token.start, token.end, edits=edits), self._config)
+            return True
+        transition = self._transition(name)
+        if transition is None:
+            return False
+        if token is None:
+            edge = self._finder.inserted(transition, self._pos)
+            self._add(edge.steps[0], edge.target)
+            return True
+        step = token.near[name] if use == "near" else token.steps[name]
+        self._add(step._replace(transition=transition), transition.target)
+        return True
+
+    def _add(self, step: RecoveryStep, config: Config) -> None:
+        self._steps.append(step)
+        self._pos, self._config = step.end, config
+
+    def _take_text(self, name: str, following: list[Reading]) -> bool:
+        """Take free text up to the next token."""
+        free = self._config.free
+        last = self._steps[-1] if self._steps else None
+        end = next((self._start(r) for r in following if r.token is not None), len(self._region.text))
+        if last is not None and last.is_text and last.transition is not None and self._name(last.transition) == name:
+            self._steps[-1] = last._replace(end=end)
+            self._pos = end
+            return True
+        if free is None or self._name(free) != name:
+            return False
+        self._add(RecoveryStep(free, self._pos, end, is_text=True), free.target)
+        return True
+
+    def _start(self, reading: Reading) -> int:
+        token = reading.token
+        assert token is not None
+        steps = token.near if reading.use == "near" else token.steps
+        return steps[reading.name].start if reading.name in steps else token.start
+
+    def _name(self, transition: Transition) -> str:
+        return self._names[transition.terminal.name]
+
+    def _transition(self, name: str) -> Transition | None:
+        """The transition over a terminal. If only free text may stand before it, that is empty."""
+        config, free = self._config, self._config.free
+        if free is not None:
+            found = self._among(config.leading_markers, name)
+            if found is not None:
+                return found
+            self._add(RecoveryStep(free, self._pos, self._pos, is_text=True), free.target)
+            config = free.target
+        return self._among([*config.markers, *config.embedded], name)
+
+    def _among(self, known: list[Transition], name: str) -> Transition | None:
+        return next((t for t in known if not t.inserted and self._name(t) == name), None)

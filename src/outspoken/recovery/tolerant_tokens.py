@@ -1,0 +1,79 @@
+"""The tokens of the tolerant grammar, and the kinds of configurations in which they are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.semantics.steps import Step as RecoveryStep
+
+
+class Kinds(str):
+    """The type of a token that may be several terminals: it equals the name of each."""
+
+    names: frozenset[str]
+    __slots__ = ("names",)
+
+    def __new__(cls, names: Iterable[str]) -> Kinds:
+        """Make the type of a token that may be each of some terminals."""
+        known = sorted(set(names))
+        made = super().__new__(cls, "|".join(known))
+        made.names = frozenset(known)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return other in self.names if type(other) is str else self is other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+class Lexeme(NamedTuple):
+    """A token of a damaged region: where it stands, and the steps that read it, by the names of terminals.
+
+    `near` are those that read an intact marker as a near miss of another one.
+    """
+
+    kinds: Kinds
+    start: int
+    end: int
+    steps: dict[str, RecoveryStep]
+    near: dict[str, RecoveryStep]
+
+
+class Place(NamedTuple):
+    """A kind of configurations: one of them, which stands for all that accept the same terminals."""
+
+    config: Config
+    accepts: frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def places(automaton: Automaton) -> tuple[Place, ...]:
+    """One configuration for each set of terminals that configurations accept."""
+    found: dict[frozenset[str], Place] = {}
+    for config in automaton.configs:
+        accepts = frozenset([t.terminal.name for t in transitions(config)])
+        found.setdefault(accepts, Place(config, accepts))
+    return tuple(found.values())
+
+
+def transitions(config: Config) -> list[Transition]:
+    """The transitions of a configuration, without those that insert a marker."""
+    markers = [t for t in config.markers if not t.inserted]
+    return [*([config.free] if config.free else []), *config.embedded, *markers]
+
+
+@lru_cache(maxsize=256)
+def behind(automaton: Automaton) -> dict[str, tuple[Config, ...]]:
+    """The configurations behind each terminal, one of each kind."""
+    found: dict[str, dict[frozenset[str], Config]] = {}
+    for place in places(automaton):
+        for step in transitions(place.config):
+            accepts = frozenset([t.terminal.name for t in transitions(step.target)])
+            found.setdefault(step.terminal.name, {}).setdefault(accepts, step.target)
+    return {name: tuple(configs.values()) for name, configs in found.items()}
