@@ -2,6 +2,8 @@
 
 Every case is a sound document of `payloads`, written as JSON and then damaged in one known way, so that what
 was meant is known. Beside `read_json`, with the schema and without, stands json-repair alone on the same text.
+
+`markup` damages the markup of responses, and `prose` reads files that hold no response.
 """
 
 from __future__ import annotations
@@ -100,7 +102,9 @@ def show(evaluated: Evaluated, number: int, mark: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Print the table, and misses if they are asked for."""
     parser = argparse.ArgumentParser(
-        prog="python -m tools.damage", description="Count how many damaged texts are read correctly."
+        prog="python -m tools.damage",
+        description="Count how many damaged texts are read correctly.",
+        epilog="Other commands: `markup` and `prose`, each with --help. `json` is this one.",
     )
     parser.add_argument(
         "--schema", action=argparse.BooleanOptionalAction, help="only with, or only without, the schema"
