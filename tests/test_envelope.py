@@ -208,7 +208,7 @@ RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
         calls(call("a"), content=None, more=False),
     ),
     "no calls, as null": ('{"toolCalls": null}', {}),
-    "no calls, as a list": ('{"toolCalls": [], "content": "Done."}', {"content": "Done."}),
+    "no calls, as a list": ('{"toolCalls": [], "content": "Done."}', {"toolCalls": [], "content": "Done."}),
     "calls that are no list": ('{"toolCalls": "x"}', {"content": '{"toolCalls": "x"}'}),
     "an object that says nothing of calls": ('Here: {"a": 1}', {"content": 'Here: {"a": 1}'}),
     "two notations in one text": (

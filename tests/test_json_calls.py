@@ -137,3 +137,29 @@ def test_damage_between_actions_is_reported() -> None:
     reply = read(f'{{"actions": [{one}, {{"action_type": "INPUT_TEXT", "id": "b", "text":}}, {two}]}}', "skyvern")
     assert [len(reply.actions), len(reply.unfinished_actions), reply.status] == [2, 1, "invalid"]
     assert read(f'{{"actions": [{one},', "skyvern").status == "truncated"
+
+
+def test_envelope_keeps_all_of_its_entries() -> None:
+    call = '{"name": "f", "arguments": {"x": 1}}'
+    listed = [{"name": "f", "arguments": {"x": 1}}]
+    for text, expected, codes in (
+        (f'{{"toolCalls": {call}, "content": "Hi."}}', {"content": "Hi.", "toolCalls": listed}, ["odd-marker"]),
+        (f'{{"toolCalls": [{call}, null]}}', {"toolCalls": listed}, ["unread-entry"]),
+        (f'{{"toolCalls": [5, {call}, "x"]}}', {"toolCalls": listed}, ["unread-entry", "unread-entry"]),
+        ('{"toolCalls": []}', {"toolCalls": []}, []),
+        ('{"toolCalls": [null]}', {}, ["unread-entry"]),
+        ('{"toolCalls": [], "content": {"a": 1}}', {"toolCalls": [], "content": {"a": 1}}, ["unknown-key"]),
+        ('{"content": 5, "needsMoreWork": false}', {"content": 5, "needsMoreWork": False}, ["unknown-key"]),
+        ('{"content": "a", "content": "b", "toolCalls": null}', {"content": "a"}, ["unknown-key"]),
+        (
+            '{"thought": "t", "plan": [1], "toolCalls": []}',
+            {"thought": "t", "plan": [1], "toolCalls": []},
+            ["unknown-key", "unknown-key"],
+        ),
+        ('{"toolCalls": null, "needsMoreWork": "yes"}', {"needsMoreWork": "yes"}, ["unknown-key"]),
+    ):
+        reply = read(text, "json")
+        found = reply.to_envelope()
+        assert {key: found[key] for key in found if key != "needsMoreWork" or key in expected} == expected, text
+        assert [one.code for one in reply.diagnostics] == codes, text
+        assert reply.status == "ok"

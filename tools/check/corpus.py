@@ -82,10 +82,11 @@ def _check_folder(one: Read) -> Iterator[Finding]:
         yield file.finding(
             "err-without-diagnostic", "an `err` case is read without a diagnostic", file.top, helps=helps
         )
-    if one.case.kind == "ok" and reply.diagnostics:
-        first = reply.diagnostics[0]
+    found = [d for d in reply.diagnostics if d.severity != "note"]
+    if one.case.kind == "ok" and found:
+        first = found[0]
         helps = ["mend the grammar, or move the case to `err` if its text is damaged"]
-        more = len(reply.diagnostics) - 1
+        more = len(found) - 1
         notes = [*first.notes[:1], *([f"and {more} more"] if more else [])]
         message = f"an `ok` case has a diagnostic: {first.message}"
         yield file.finding("ok-with-diagnostic", message, first.span, label=first.label, notes=notes, helps=helps)

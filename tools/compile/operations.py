@@ -26,7 +26,7 @@ _VARIABLES = {
     "call_id": ("name",),
     "payload": ("name", "bare"),
     "think": ("content",),
-    "envelope": ("content", "more"),
+    "envelope": ("content", "more", "none"),
 }
 
 
@@ -235,6 +235,7 @@ class OperationWriter:
         kinds = self._nodes[self._top()]
         d, _ = self._pop()
         self._refuse_unknown(kinds, d)
+        self._put(f"if none{d}:", "    out.outcome.add_unread(NO_CALLS, [])")
         self._ends("end_envelope", end, f"*(content{d} or NO_CONTENT)", f"more{d}", d=d)
 
     def _do_end_payload(self, arg: str, start: str, end: str, token: str) -> None:
@@ -330,6 +331,10 @@ class OperationWriter:
 
     def _do_field_needs_more_work(self, arg: str, start: str, end: str, token: str) -> None:
         self._put("if last.__class__ is bool:", f"    more{self._top()} = last")
+        self._put("elif last is not None:", "    return None")
+
+    def _do_field_no_calls(self, arg: str, start: str, end: str, token: str) -> None:
+        self._put(f"none{self._top()} = True")
 
     def _do_field_unknown(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()

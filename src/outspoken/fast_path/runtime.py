@@ -15,6 +15,7 @@ from outspoken.notations.tools import schema_view_of
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
 from outspoken.semantics.segments import (
+    NO_CALLS,
     Span,
     action_fields,
     add_action,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANY",
+    "NO_CALLS",
     "NO_CONTENT",
     "SEGMENT",
     "UNSOUND",

@@ -42,7 +42,9 @@ NODES = frozenset({
 CALLS = frozenset({"tool_call", "action", "payload"})
 
 #: Rules that pass the value just read to the node round them.
-FIELDS = frozenset({"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "unknown", "odd"})
+FIELDS = frozenset(
+    {"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "no_calls", "unknown", "odd"}
+)
 
 
 def short(name: str) -> str:

@@ -1,6 +1,7 @@
 """A reply as the plain object that an agent loop consumes: its text, its calls, and whether it wants another turn.
 
-A key that the response does not determine is absent, so that "no calls" differs from "an empty list".
+A key that the response does not determine is absent, so that "no calls" differs from "an empty list". What else the
+model's own object says is kept under its keys.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 #: The text around calls in a response that is JSON only: list punctuation and code fences.
 _JSON_ONLY = re.compile(r"(?:[\s,\[\]]|(?:```|~~~)\w*)*")
 
+#: The key of an empty list of calls in `Reply.unread`.
+_NO_CALLS = "tool_calls"
+
 
 def to_envelope(reply: Reply, names: Conventions) -> dict[str, Any]:
     """The reply as a plain object. Its values are copies; it contains complete calls only."""
@@ -27,10 +31,13 @@ def to_envelope(reply: Reply, names: Conventions) -> dict[str, Any]:
     envelope: dict[str, Any] = {}
     if content is not None:
         envelope[names.content] = content
-    if calls:
+    if calls or reply.unread.get(_NO_CALLS) == []:
         envelope[names.tool_calls] = calls
     if more is not None:
         envelope[names.needs_more_work] = more
+    for key, value in reply.unread.items():
+        if key != _NO_CALLS:
+            envelope.setdefault(names.content if key == "content" else key, deepcopy(value))
     return envelope
 
 

@@ -134,7 +134,8 @@ class Reply(FrozenModel):
     anything else was repaired, and "truncated" if the text ends inside markup.
 
     `envelope` is True if the model itself wrote an object with its calls or its wish for another turn.
-    `envelope_content` and `needs_more_work` are the values of that object, or None.
+    `envelope_content` and `needs_more_work` are the values of that object, or None. `unread` are its entries that no
+    other field holds: those under other keys, content that is no text, and an empty list of calls as `tool_calls`.
 
     `final_answer_streamed` is True if the model answered through a call of the format (ReAct's `Final Answer`). The
     answer is part of `text`; a stream has already sent it in deltas.
@@ -149,6 +150,7 @@ class Reply(FrozenModel):
     envelope: bool = False
     envelope_content: str | None = None
     needs_more_work: bool | None = None
+    unread: dict[str, Any] = Field(default_factory=dict[str, Any])
     final_answer_streamed: bool = False
 
     def __repr__(self) -> str:
@@ -231,8 +233,9 @@ class Reply(FrozenModel):
 
         The keys are `content`, `toolCalls` and `needsMoreWork`, unless `conventions` has other names. A key is absent
         if the response does not determine it. If the model wrote such an object itself, `content` is that object's
-        content; otherwise it is the text around the calls, or a placeholder (`Executing tools`) if there is none. For
-        a response that ends inside its only call, `content` is the raw text.
+        content, and its other entries are kept under their keys. Otherwise `content` is the text around the calls, or a
+        placeholder (`Executing tools`) if there is none. For a response that ends inside its only call, `content` is
+        the raw text.
         """
         from .envelope import to_envelope
 

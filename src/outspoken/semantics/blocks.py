@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import segments, unknown_keys
 from .open_node import OpenNode
+from .segments import NO_CALLS
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -46,6 +47,11 @@ def end_json(b: Builder, end: int) -> None:
 def end_envelope(b: Builder, end: int) -> None:
     """An object that holds the whole answer is complete."""
     node = b.nodes.pop()
+    outcome = b.output.outcome
+    if node.no_calls:
+        outcome.add_unread(NO_CALLS, [])
+    for entry in node.unknown:
+        outcome.add_unread(entry.key, entry.value)
     if node.unknown:
         unknown_keys.report(b.state, node)
     segments.end_envelope(b.output, node.content, node.content_span, node.needs_more_work, node.start, end)
@@ -113,7 +119,14 @@ def field_unknown(b: Builder, start: int, end: int) -> None:
     unknown_keys.add_unknown(b.state, start, end)
 
 
-def field_needs_more_work(b: Builder) -> None:
-    """Does the model want another turn?"""
+def field_needs_more_work(b: Builder, start: int, end: int) -> None:
+    """Does the model want another turn? A value that says neither is reported."""
     if isinstance(b.state.last_value, bool):
         b.nodes[-1].needs_more_work = b.state.last_value
+    elif b.state.last_value is not None:
+        unknown_keys.add_unknown(b.state, start, end)
+
+
+def field_no_calls(b: Builder) -> None:
+    """The list of calls of an envelope is empty."""
+    b.nodes[-1].no_calls = True

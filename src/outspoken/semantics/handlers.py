@@ -107,7 +107,8 @@ _FIELDS: dict[str, Operation] = {
     "argument": lambda b, _, m, g, base: b.calls.field_argument(base + m.start(g), base + m.end(g)),
     "id": lambda b, _, m, g, base: b.calls.field_id(),
     "content": lambda b, _, m, g, base: blocks.field_content(b, base + m.start(g), base + m.end(g)),
-    "needs_more_work": lambda b, _, m, g, base: blocks.field_needs_more_work(b),
+    "needs_more_work": lambda b, _, m, g, base: blocks.field_needs_more_work(b, base + m.start(g), base + m.end(g)),
+    "no_calls": lambda b, _, m, g, base: blocks.field_no_calls(b),
     "unknown": lambda b, _, m, g, base: blocks.field_unknown(b, base + m.start(g), base + m.end(g)),
     "odd": lambda b, _, m, g, base: blocks.field_odd(b, base + m.end(g)),
 }

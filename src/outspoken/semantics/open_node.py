@@ -62,6 +62,8 @@ class OpenNode:
     content: str | None = None
     content_span: tuple[int, int] = (0, 0)
     needs_more_work: bool | None = None
+    #: the list of calls of an envelope is empty
+    no_calls = False
     #: the text that an action types, or that an answer says, as far as it arrived
     partial_text: PartialString | None = None
     #: the offsets of the arguments by name, where diagnostics need them

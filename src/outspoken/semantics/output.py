@@ -23,6 +23,14 @@ class Outcome:
     envelope = answered = False
     envelope_content: str | None = None
     needs_more_work: bool | None = None
+    #: the entries of the envelope that no other field holds
+    unread: dict[str, Any] | None = None
+
+    def add_unread(self, key: str, value: Any) -> None:
+        """Keep an entry of the envelope. The first one of a key counts."""
+        if self.unread is None:
+            self.unread = {}
+        self.unread.setdefault(key, value)
 
     def add_content(self, content: str | None) -> None:
         """Append to the content of the envelope."""
@@ -34,6 +42,8 @@ class Outcome:
         self.envelope = self.envelope or other.envelope
         self.add_content(other.envelope_content)
         self.answered = self.answered or other.answered
+        for key, value in (other.unread or {}).items():
+            self.add_unread(key, value)
         if other.needs_more_work is not None:
             self.needs_more_work = other.needs_more_work
 

@@ -22,6 +22,8 @@ from .output import Output
 
 _TEXT_ONLY = frozenset({"string"})
 _CALL = given(ToolCall)
+#: The key of an empty list of calls in `Reply.unread`.
+NO_CALLS = "tool_calls"
 
 Span = tuple[int, int]
 
@@ -280,6 +282,7 @@ def reply_of(
         "envelope": outcome.envelope,
         "envelope_content": outcome.envelope_content,
         "needs_more_work": outcome.needs_more_work,
+        "unread": outcome.unread or {},
         "final_answer_streamed": outcome.answered,
     }
     return construct(Reply, values)

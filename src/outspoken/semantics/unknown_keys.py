@@ -62,7 +62,8 @@ def report(state: ReplyState, node: OpenNode, severity: Severity = "note") -> No
     """Report the unknown keys of an object."""
     for entry in node.unknown:
         said = entry.text if len(entry.text) <= _SHOWN else f"{entry.text[: _SHOWN - 3]}..."
-        message = f"the key {shown(entry.key)} has no meaning here; its value is left out: {said}"
+        kept = "it is kept in `unread`" if "envelope" in node.kinds else f"its value is left out: {said}"
+        message = f"the key {shown(entry.key)} has no meaning here; {kept}"
         state.recorder.report("unknown-key", message, entry.span, severity)
     node.unknown = ()
 

@@ -235,6 +235,7 @@ class Assembler:
             "envelope": bool(envelopes),
             "envelope_content": "".join(contents) if contents else None,
             "final_answer_streamed": any(reply.final_answer_streamed for reply in replies),
+            "unread": {key: value for reply in reversed(envelopes) for key, value in reply.unread.items()},
             "needs_more_work": next((reply.needs_more_work for reply in reversed(envelopes)), None),
         }
 
