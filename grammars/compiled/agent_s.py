@@ -31,6 +31,12 @@ SOURCES = {
 FORMAT = "agent_s"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "(Grounded Action)\n```python",
+    "(Next Action)",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="agent_s",
     values="json",

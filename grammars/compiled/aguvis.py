@@ -31,6 +31,12 @@ SOURCES = {
 FORMAT = "aguvis"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+    "<|recipient|>all",
+    "<|recipient|>os",
+)
 header = Header(
     format="aguvis",
     values="json",

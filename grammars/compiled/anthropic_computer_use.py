@@ -37,6 +37,12 @@ SOURCES = {
 FORMAT = "anthropic_computer_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"input\":",
+    "</think>",
+    "<think>",
+    "{\"type\": \"tool_use\",",
+)
 header = Header(
     format="anthropic_computer_use",
     values="json",

@@ -25,6 +25,16 @@ SOURCES = {
 FORMAT = "anthropic_xml"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</function_calls>",
+    "</invoke>",
+    "</parameter>",
+    "</think>",
+    "<function_calls>",
+    "<invoke name=\"",
+    "<parameter name=\"",
+    "<think>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -27,6 +27,12 @@ SOURCES = {
 FORMAT = "apertus"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "<|inner_prefix|>",
+    "<|inner_suffix|>",
+    "<|tools_prefix|>",
+    "<|tools_suffix|>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

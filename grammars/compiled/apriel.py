@@ -30,6 +30,12 @@ SOURCES = {
 FORMAT = "apriel"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</tool_calls>",
+    "<tool_calls>",
+    "[BEGIN FINAL RESPONSE]",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -31,6 +31,13 @@ SOURCES = {
 FORMAT = "autoglm"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</answer>",
+    "</think>",
+    "<answer>",
+    "<think>",
+    "do(action=\"",
+)
 header = Header(
     format="autoglm",
     values="json",

@@ -25,6 +25,17 @@ SOURCES = {
 FORMAT = "beam"
 PROMPT_END = "<|start|>assistant"
 TRIMS_TEXT = False
+MARKERS = (
+    "</rfl:parameter>",
+    "<rfl:parameter name=\"",
+    "<|call|>",
+    "<|channel|>analysis <|constrain|>xml<|message|>",
+    "<|end|>",
+    "<|start|>assistant to=",
+    "<|start|>assistant<|channel|>analysis<|message|>",
+    "<|start|>assistant<|channel|>commentary<|message|>",
+    "<|start|>assistant<|channel|>final<|message|>",
+)
 
 find_1 = lazy(
     globals(), "find_1",

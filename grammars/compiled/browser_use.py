@@ -29,6 +29,12 @@ SOURCES = {
 FORMAT = "browser_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"action\":",
+    "\"thinking\":",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="browser_use",
     values="json",

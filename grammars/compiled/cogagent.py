@@ -31,6 +31,10 @@ SOURCES = {
 FORMAT = "cogagent"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "Grounded Operation:",
+    "actions=[",
+)
 header = Header(
     format="cogagent",
     values="json",

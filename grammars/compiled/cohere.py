@@ -29,6 +29,18 @@ SOURCES = {
 FORMAT = "cohere"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\"parameters\":",
+    "\"tool_call_id\":",
+    "\"tool_call_id\": \"",
+    "\"tool_name\":",
+    "<|END_ACTION|>",
+    "<|END_RESPONSE|>",
+    "<|END_THINKING|>",
+    "<|START_ACTION|>",
+    "<|START_RESPONSE|>",
+    "<|START_THINKING|>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -29,6 +29,18 @@ SOURCES = {
 FORMAT = "cohere_command4"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\"parameters\":",
+    "\"tool_call_id\":",
+    "\"tool_call_id\": \"",
+    "\"tool_name\":",
+    "<|END_ACTION|>",
+    "<|END_TEXT|>",
+    "<|END_THINKING|>",
+    "<|START_ACTION|>",
+    "<|START_TEXT|>",
+    "<|START_THINKING|>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -28,6 +28,12 @@ SOURCES = {
 FORMAT = "command_r"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\"parameters\":",
+    "\"tool_call_id\":",
+    "\"tool_name\":",
+    "Action:\n```json",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -18,6 +18,10 @@ SOURCES = {
 FORMAT = "deepseek_r1"
 PROMPT_END = "<think>\n"
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

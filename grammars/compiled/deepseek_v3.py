@@ -26,6 +26,15 @@ SOURCES = {
 FORMAT = "deepseek_v3"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "</think>",
+    "<think>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁calls▁end｜>",
+    "<｜tool▁call▁begin｜>",
+    "<｜tool▁call▁end｜>",
+    "<｜tool▁sep｜>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -30,6 +30,18 @@ SOURCES = {
 FORMAT = "deepseek_v3_2"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\" string=\"false\">",
+    "\" string=\"true\">",
+    "</think>",
+    "</｜DSML｜function_calls>",
+    "</｜DSML｜invoke>",
+    "</｜DSML｜parameter>",
+    "<think>",
+    "<｜DSML｜function_calls>",
+    "<｜DSML｜invoke name=\"",
+    "<｜DSML｜parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -30,6 +30,18 @@ SOURCES = {
 FORMAT = "deepseek_v4"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\" string=\"false\">",
+    "\" string=\"true\">",
+    "</think>",
+    "</｜DSML｜invoke>",
+    "</｜DSML｜parameter>",
+    "</｜DSML｜tool_calls>",
+    "<think>",
+    "<｜DSML｜invoke name=\"",
+    "<｜DSML｜parameter name=\"",
+    "<｜DSML｜tool_calls>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

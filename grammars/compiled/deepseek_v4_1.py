@@ -30,6 +30,18 @@ SOURCES = {
 FORMAT = "deepseek_v4_1"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\" string=\"false\">",
+    "\" string=\"true\">",
+    "</think>",
+    "</｜DSML｜ calls>",
+    "</｜DSML｜ invoke>",
+    "</｜DSML｜ parameter>",
+    "<think>",
+    "<｜DSML｜ calls>",
+    "<｜DSML｜ invoke name=\"",
+    "<｜DSML｜ parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -35,6 +35,17 @@ SOURCES = {
 FORMAT = "dots"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</dots_function_call>",
+    "</invoke>",
+    "</parameter>",
+    "</think>",
+    "<dots_function_call>",
+    "<invoke name=\"",
+    "<parameter name=\"",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

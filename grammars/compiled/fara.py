@@ -34,6 +34,13 @@ SOURCES = {
 FORMAT = "fara"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "</tool_call>",
+    "<think>",
+    "<tool_call>",
+)
 header = Header(
     format="fara",
     values="json",

@@ -29,6 +29,13 @@ SOURCES = {
 FORMAT = "function_calls_json"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</function_calls>",
+    "</think>",
+    "<function_calls>",
+    "<think>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

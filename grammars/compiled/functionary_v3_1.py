@@ -27,6 +27,12 @@ SOURCES = {
 FORMAT = "functionary_v3_1"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</function>",
+    "</think>",
+    "<function=",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

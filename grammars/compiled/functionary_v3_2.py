@@ -23,6 +23,9 @@ SOURCES = {
 FORMAT = "functionary_v3_2"
 PROMPT_END = ">>>"
 TRIMS_TEXT = True
+MARKERS = (
+    ">>>all",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<>`]", "search")
 match_1 = lazy(

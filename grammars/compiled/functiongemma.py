@@ -22,6 +22,10 @@ SOURCES = {
 FORMAT = "functiongemma"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "<end_function_call>",
+    "<start_function_call>call:",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

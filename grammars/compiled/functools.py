@@ -29,6 +29,9 @@ SOURCES = {
 FORMAT = "functools"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -25,6 +25,12 @@ SOURCES = {
 FORMAT = "gelab"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</THINK>",
+    "<THINK>",
+    "action:",
+    "summary:",
+)
 header = Header(
     format="gelab",
     values="text",

@@ -31,6 +31,10 @@ SOURCES = {
 FORMAT = "gemini_computer_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="gemini_computer_use",
     values="json",

@@ -23,6 +23,12 @@ SOURCES = {
 FORMAT = "gemma4"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "<channel|>",
+    "<tool_call|>",
+    "<|channel>",
+    "<|tool_call>call:",
+)
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -29,6 +29,12 @@ SOURCES = {
 FORMAT = "gigachat3"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+    "<|function_call|>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

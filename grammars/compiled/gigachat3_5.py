@@ -30,6 +30,18 @@ SOURCES = {
 FORMAT = "gigachat3_5"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\" string=\"false\">",
+    "\" string=\"true\">",
+    "</think>",
+    "</｜GCML｜invoke>",
+    "</｜GCML｜parameter>",
+    "</｜GCML｜tool_calls>",
+    "<think>",
+    "<｜GCML｜invoke name=\"",
+    "<｜GCML｜parameter name=\"",
+    "<｜GCML｜tool_calls>",
+)
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\|>\n)|\s{0,9}<\/think>\s{0,9}())")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -27,6 +27,16 @@ SOURCES = {
 FORMAT = "glm_4_5"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</arg_key>",
+    "</arg_value>",
+    "</think>",
+    "</tool_call>",
+    "<arg_key>",
+    "<arg_value>",
+    "<think>",
+    "<tool_call>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

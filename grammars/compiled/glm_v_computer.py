@@ -32,6 +32,12 @@ SOURCES = {
 FORMAT = "glm_v_computer"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+    "<|begin_of_box|>",
+    "<|end_of_box|>",
+)
 header = Header(
     format="glm_v_computer",
     values="json",

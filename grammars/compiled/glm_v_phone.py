@@ -32,6 +32,13 @@ SOURCES = {
 FORMAT = "glm_v_phone"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+    "<|end_of_box|>",
+    "Action: <|begin_of_box|>",
+    "{\"action_type\": \"",
+)
 header = Header(
     format="glm_v_phone",
     values="json",

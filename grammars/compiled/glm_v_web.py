@@ -27,6 +27,15 @@ SOURCES = {
 FORMAT = "glm_v_web"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "; <content>",
+    "</content>",
+    "</think>",
+    "<think>",
+    "<|end_of_box|>",
+    "Action:",
+    "]; [",
+)
 header = Header(
     format="glm_v_web",
     values="text",

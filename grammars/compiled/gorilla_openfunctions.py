@@ -28,6 +28,9 @@ SOURCES = {
 FORMAT = "gorilla_openfunctions"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "<<function>>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -31,6 +31,12 @@ SOURCES = {
 FORMAT = "granite"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+    "<|tool_call|>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -25,6 +25,15 @@ SOURCES = {
 FORMAT = "harmony"
 PROMPT_END = "<|start|>assistant"
 TRIMS_TEXT = False
+MARKERS = (
+    "<|call|>",
+    "<|channel|>commentary json<|message|>",
+    "<|end|>",
+    "<|start|>assistant to=functions.",
+    "<|start|>assistant<|channel|>analysis<|message|>",
+    "<|start|>assistant<|channel|>commentary<|message|>",
+    "<|start|>assistant<|channel|>final<|message|>",
+)
 
 find_1 = lazy(
     globals(), "find_1",

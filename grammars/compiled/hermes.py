@@ -31,6 +31,13 @@ SOURCES = {
 FORMAT = "hermes"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "</tool_call>",
+    "<think>",
+    "<tool_call>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

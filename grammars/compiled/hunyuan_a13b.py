@@ -31,6 +31,13 @@ SOURCES = {
 FORMAT = "hunyuan_a13b"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "</tool_calls>",
+    "<think>",
+    "<tool_calls>",
+)
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9}()|助手：())")
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")

@@ -27,6 +27,21 @@ SOURCES = {
 FORMAT = "hy_v3"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "</arg_key:opensource>",
+    "</arg_value:opensource>",
+    "</think:opensource>",
+    "</think>",
+    "</tool_call:opensource>",
+    "</tool_calls:opensource>",
+    "<arg_key:opensource>",
+    "<arg_value:opensource>",
+    "<think:opensource>",
+    "<think>",
+    "<tool_call:opensource>",
+    "<tool_calls:opensource>",
+    "<tool_sep:opensource>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

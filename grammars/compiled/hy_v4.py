@@ -27,6 +27,20 @@ SOURCES = {
 FORMAT = "hy_v4"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "</arg_key:6124c78e>",
+    "</arg_value:6124c78e>",
+    "</think:6124c78e>",
+    "</think>",
+    "</tool_call:6124c78e>",
+    "</tool_calls:6124c78e>",
+    "<arg_key:6124c78e>",
+    "<arg_value:6124c78e>",
+    "<think:6124c78e>",
+    "<think>",
+    "<tool_call:6124c78e>",
+    "<tool_calls:6124c78e>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

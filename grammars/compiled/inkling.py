@@ -27,6 +27,12 @@ SOURCES = {
 FORMAT = "inkling"
 PROMPT_END = "<|message_model|>"
 TRIMS_TEXT = True
+MARKERS = (
+    "<|end_message|>",
+    "<|message_model|><|content_invoke_tool_json|>",
+    "<|message_model|><|content_text|>",
+    "<|message_model|><|content_thinking|>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

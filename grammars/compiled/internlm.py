@@ -29,6 +29,13 @@ SOURCES = {
 FORMAT = "internlm"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"parameters\":",
+    "</think>",
+    "<think>",
+    "<|action_end|>",
+    "<|action_start|><|plugin|>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

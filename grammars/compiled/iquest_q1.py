@@ -27,6 +27,16 @@ SOURCES = {
 FORMAT = "iquest_q1"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</arg_key>",
+    "</arg_value>",
+    "</iquest_tool_call>",
+    "</think>",
+    "<arg_key>",
+    "<arg_value>",
+    "<iquest_tool_call>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -33,6 +33,14 @@ SOURCES = {
 FORMAT = "json"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\"arguments\":",
+    "\"content\":",
+    "\"needsMoreWork\":",
+    "\"toolCalls\":",
+    "</think>",
+    "<think>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(

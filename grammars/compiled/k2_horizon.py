@@ -34,6 +34,19 @@ SOURCES = {
 FORMAT = "k2_horizon"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "\"arguments\":",
+    "</ifm|arg_key>",
+    "</ifm|arg_value>",
+    "</ifm|think>",
+    "</ifm|tool_call>",
+    "</ifm|tool_calls>",
+    "<ifm|arg_key>",
+    "<ifm|arg_value>",
+    "<ifm|think>",
+    "<ifm|tool_call>",
+    "<ifm|tool_calls>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -27,6 +27,16 @@ SOURCES = {
 FORMAT = "kimi_k2"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "</think>",
+    "<think>",
+    "<|tool_call_argument_begin|>",
+    "<|tool_call_begin|>",
+    "<|tool_call_end|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+    "functions.",
+)
 
 match_1 = lazy(
     globals(), "match_1",

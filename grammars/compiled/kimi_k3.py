@@ -30,6 +30,27 @@ SOURCES = {
 FORMAT = "kimi_k3"
 PROMPT_END = "<|open|>think<|sep|>"
 TRIMS_TEXT = False
+MARKERS = (
+    "\" index=\"",
+    "\" type=\"array\"<|sep|>",
+    "\" type=\"boolean\"<|sep|>",
+    "\" type=\"null\"<|sep|>",
+    "\" type=\"number\"<|sep|>",
+    "\" type=\"object\"<|sep|>",
+    "\" type=\"string\"<|sep|>",
+    "\"<|sep|>",
+    "<|close|>argument<|sep|>",
+    "<|close|>call<|sep|>",
+    "<|close|>json<|sep|>",
+    "<|close|>response<|sep|>",
+    "<|close|>think<|sep|>",
+    "<|close|>tools<|sep|>",
+    "<|open|>argument key=\"",
+    "<|open|>call tool=\"",
+    "<|open|>response<|sep|>",
+    "<|open|>think<|sep|>",
+    "<|open|>tools<|sep|>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

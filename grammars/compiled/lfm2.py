@@ -37,6 +37,13 @@ SOURCES = {
 FORMAT = "lfm2"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+    "<|tool_call_end|>",
+    "<|tool_call_start|>[",
+)
 
 match_1 = lazy(
     globals(), "match_1",

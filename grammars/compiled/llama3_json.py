@@ -29,6 +29,9 @@ SOURCES = {
 FORMAT = "llama3_json"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"parameters\":",
+)
 
 match_1 = lazy(
     globals(), "match_1",

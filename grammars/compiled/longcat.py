@@ -29,6 +29,15 @@ SOURCES = {
 FORMAT = "longcat"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</longcat_think>",
+    "</longcat_tool_call>",
+    "</think>",
+    "<longcat_think>",
+    "<longcat_tool_call>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -34,6 +34,15 @@ SOURCES = {
 FORMAT = "mai_ui"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</answer>",
+    "</thinking>",
+    "</tool_call>",
+    "<answer>",
+    "<thinking>",
+    "<tool_call>",
+)
 header = Header(
     format="mai_ui",
     values="json",

@@ -31,6 +31,12 @@ SOURCES = {
 FORMAT = "mano"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</action>",
+    "</think>",
+    "<action>",
+    "<think>",
+)
 header = Header(
     format="mano",
     values="json",

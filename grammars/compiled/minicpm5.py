@@ -26,6 +26,16 @@ SOURCES = {
 FORMAT = "minicpm5"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"><![CDATA[",
+    "</function>",
+    "</param>",
+    "</think>",
+    "<function name=\"",
+    "<param name=\"",
+    "<think>",
+    "]]></param>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

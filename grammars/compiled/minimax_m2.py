@@ -27,6 +27,16 @@ SOURCES = {
 FORMAT = "minimax_m2"
 PROMPT_END = "<think>\n"
 TRIMS_TEXT = True
+MARKERS = (
+    "</invoke>",
+    "</minimax:tool_call>",
+    "</parameter>",
+    "</think>",
+    "<invoke name=\"",
+    "<minimax:tool_call>",
+    "<parameter name=\"",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -22,6 +22,14 @@ SOURCES = {
 FORMAT = "minimax_m3"
 PROMPT_END = ""
 TRIMS_TEXT = False
+MARKERS = (
+    "</mm:think>",
+    "<mm:think>",
+    "]<]minimax[>[</invoke>",
+    "]<]minimax[>[</tool_call>",
+    "]<]minimax[>[<invoke name=\"",
+    "]<]minimax[>[<tool_call>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<\[\]`]", "search")
 match_1 = lazy(

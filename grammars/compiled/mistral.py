@@ -28,6 +28,14 @@ SOURCES = {
 FORMAT = "mistral"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "[/THINK]",
+    "[ARGS]",
+    "[CALL_ID]",
+    "[THINK]",
+    "[TOOL_CALLS]",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_1 = lazy(

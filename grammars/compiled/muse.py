@@ -24,6 +24,18 @@ SOURCES = {
 FORMAT = "muse"
 PROMPT_END = "<|start|>assistant"
 TRIMS_TEXT = False
+MARKERS = (
+    "</atem:function_calls>",
+    "</atem:invoke>",
+    "</atem:parameter>",
+    "<atem:invoke name=\"",
+    "<atem:parameter name=\"",
+    "<|eom|>",
+    "<|message|><atem:function_calls>\n<atem:invoke name=\"",
+    "<|start|>assistant to=",
+    "<|start|>assistant to=self<|message|>",
+    "<|start|>assistant to=user<|message|>",
+)
 
 find_1 = lazy(
     globals(), "find_1",

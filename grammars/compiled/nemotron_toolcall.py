@@ -30,6 +30,13 @@ SOURCES = {
 FORMAT = "nemotron_toolcall"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</TOOLCALL>",
+    "</think>",
+    "<TOOLCALL>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -32,6 +32,12 @@ SOURCES = {
 FORMAT = "olmo3"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</function_calls>",
+    "</think>",
+    "<function_calls>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

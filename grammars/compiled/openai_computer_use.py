@@ -31,6 +31,14 @@ SOURCES = {
 FORMAT = "openai_computer_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"action\":",
+    "\"actions\":",
+    "\"call_id\":",
+    "\"type\": \"",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="openai_computer_use",
     values="json",

@@ -31,6 +31,12 @@ SOURCES = {
 FORMAT = "opencua"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "## Action:",
+    "## Code:",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="opencua",
     values="json",

@@ -25,6 +25,11 @@ SOURCES = {
 FORMAT = "os_atlas"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</point>",
+    "<point>",
+    "actions:",
+)
 header = Header(
     format="os_atlas",
     values="text",

@@ -31,6 +31,10 @@ SOURCES = {
 FORMAT = "pythonic"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -35,6 +35,13 @@ SOURCES = {
 FORMAT = "qwen2_5_vl"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "</tool_call>",
+    "<think>",
+    "<tool_call>",
+)
 header = Header(
     format="qwen2_5_vl",
     values="json",

@@ -29,6 +29,17 @@ SOURCES = {
 FORMAT = "qwen3_coder"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</function>",
+    "</parameter>",
+    "</think>",
+    "</tool_call>",
+    "<function=",
+    "<parameter=",
+    "<think>",
+    "<tool_call>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -30,6 +30,16 @@ SOURCES = {
 FORMAT = "qwen3_coder_gui"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</function>",
+    "</parameter>",
+    "</think>",
+    "</tool_call>",
+    "<function=",
+    "<parameter=",
+    "<think>",
+    "<tool_call>",
+)
 header = Header(
     format="qwen3_coder_gui",
     values="json",

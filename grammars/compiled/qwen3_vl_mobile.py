@@ -35,6 +35,13 @@ SOURCES = {
 FORMAT = "qwen3_vl_mobile"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "</tool_call>",
+    "<think>",
+    "<tool_call>",
+)
 header = Header(
     format="qwen3_vl_mobile",
     values="json",

@@ -39,6 +39,14 @@ SOURCES = {
 FORMAT = "react_json"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"action\":",
+    "\"action_input\":",
+    "</think>",
+    "<think>",
+    "Action:",
+    "Final Answer:",
+)
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(

@@ -39,6 +39,19 @@ SOURCES = {
 FORMAT = "seed_gui"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</code_env>",
+    "</function>",
+    "</parameter>",
+    "</seed:tool_call>",
+    "</think>",
+    "<function=",
+    "<parameter=",
+    "<seed:tool_call>",
+    "<think>",
+    "<|FunctionCallEnd|>\n</mcp_env>",
+)
 header = Header(
     format="seed_gui",
     values="text",

@@ -27,6 +27,16 @@ SOURCES = {
 FORMAT = "seed_oss"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</function>",
+    "</parameter>",
+    "</seed:think>",
+    "</seed:tool_call>",
+    "<function=",
+    "<parameter=",
+    "<seed:think>",
+    "<seed:tool_call>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -30,6 +30,11 @@ SOURCES = {
 FORMAT = "showui"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+    "{'action': '",
+)
 header = Header(
     format="showui",
     values="json",

@@ -32,6 +32,12 @@ SOURCES = {
 FORMAT = "skyvern"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"action_plan\":",
+    "\"actions\":",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="skyvern",
     values="json",

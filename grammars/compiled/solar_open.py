@@ -24,6 +24,17 @@ SOURCES = {
 FORMAT = "solar_open"
 PROMPT_END = "<|begin|>assistant"
 TRIMS_TEXT = False
+MARKERS = (
+    "<|begin|>assistant<|content|>",
+    "<|begin|>assistant<|think|>",
+    "<|begin|>assistant<|tool_calls|>",
+    "<|calls|>",
+    "<|end|>",
+    "<|tool_call:args|>",
+    "<|tool_call:begin|>",
+    "<|tool_call:end|>",
+    "<|tool_call:name|>",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

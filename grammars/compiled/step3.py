@@ -27,6 +27,16 @@ SOURCES = {
 FORMAT = "step3"
 PROMPT_END = "<think>\n"
 TRIMS_TEXT = True
+MARKERS = (
+    "</steptml:invoke><｜tool_call_end｜>",
+    "</steptml:parameter>",
+    "</think>",
+    "<steptml:parameter name=\"",
+    "<think>",
+    "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"",
+    "<｜tool_calls_begin｜>",
+    "<｜tool_calls_end｜>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

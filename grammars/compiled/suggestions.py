@@ -25,6 +25,10 @@ SOURCES = {
 FORMAT = "suggestions"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="suggestions",
     values="json",

@@ -32,6 +32,12 @@ SOURCES = {
 FORMAT = "surfer_h"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"action\":",
+    "\"thought\":",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="surfer_h",
     values="json",

@@ -19,6 +19,10 @@ SOURCES = {
 FORMAT = "text"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -18,6 +18,12 @@ SOURCES = {
 FORMAT = "thinking_tags"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+    "<|im_end|>",
+    "<|im_start|>thinking",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -31,6 +31,15 @@ SOURCES = {
 FORMAT = "token_markers"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+    "<|tool_call_begin|>",
+    "<|tool_call_end|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -30,6 +30,13 @@ SOURCES = {
 FORMAT = "tool_calls_json"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "</tool_calls>",
+    "<think>",
+    "<tool_calls>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

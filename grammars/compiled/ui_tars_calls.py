@@ -33,6 +33,11 @@ SOURCES = {
 FORMAT = "ui_tars_calls"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="ui_tars_calls",
     values="json",

@@ -32,6 +32,12 @@ SOURCES = {
 FORMAT = "ui_venus"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</action>",
+    "</think>",
+    "<action>",
+    "<think>",
+)
 header = Header(
     format="ui_venus",
     values="json",

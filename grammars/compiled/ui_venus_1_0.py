@@ -32,6 +32,12 @@ SOURCES = {
 FORMAT = "ui_venus_1_0"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</action>",
+    "</think>",
+    "<action>",
+    "<think>",
+)
 header = Header(
     format="ui_venus_1_0",
     values="json",

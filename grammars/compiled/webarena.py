@@ -27,6 +27,11 @@ SOURCES = {
 FORMAT = "webarena"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "</think>",
+    "<think>",
+    "In summary, the next action I will perform is ```",
+)
 header = Header(
     format="webarena",
     values="text",

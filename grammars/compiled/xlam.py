@@ -30,6 +30,11 @@ SOURCES = {
 FORMAT = "xlam"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -33,6 +33,11 @@ SOURCES = {
 FORMAT = "yutori_navigator"
 PROMPT_END = ""
 TRIMS_TEXT = True
+MARKERS = (
+    "\"arguments\":",
+    "</think>",
+    "<think>",
+)
 header = Header(
     format="yutori_navigator",
     values="json",

@@ -7,6 +7,8 @@ from typing import cast
 
 from outspoken.fast_path import runtime
 from outspoken.grammar.header import Header
+from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.semantics.unread_markup import written_markers
 
 from .parts import Shared
 from .source import WIDTH, fitted, literal, pieces
@@ -37,6 +39,9 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         f"FORMAT = {literal(header.format)}",
         f"PROMPT_END = {literal(header.opened)}",
         f"TRIMS_TEXT = {'text' in header.trim}",
+        "MARKERS = (",
+        *[f"    {literal(marker)}," for marker in MarkupSearch(written_markers(tables)).markers],
+        ")",
         *more,
         "",
         *writer.globals,

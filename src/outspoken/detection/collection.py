@@ -32,6 +32,8 @@ def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Open
     openers: list[Opener] = []
     for name, automaton in automata:
         for step in automaton.top_level_markers:
+            if step.replaces:
+                continue  # of an unknown format, a marker with a mistake is text
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             is_special = step.target.leading_markers or step.target.embedded
             if is_special or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):

@@ -141,7 +141,8 @@ class _Reader:
             if self.detected is None and path is not plain.fast_path:
                 self.detected = path.format
         output.flush()
-        return True
+        path = plain.path_of(self.detected) if self.detected is not None else None
+        return path is None or not path.leaves_markup(output)
 
     def _owners_at(self, place: FoundOpener) -> Owners | None:
         """The formats that have a marker; None if it is plain text's own."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current
 from outspoken.notations.tools import Tools
+from outspoken.patterns.markup_search import MarkupSearch
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply, Text
 from outspoken.results.settings import Settings
@@ -45,6 +46,7 @@ class FastPath:
         self.trims_text: bool = module.TRIMS_TEXT
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
+        self._markup = MarkupSearch(module.MARKERS)
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -54,13 +56,20 @@ class FastPath:
         if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
-            return output if found.__class__ is int else None
+            return output if found.__class__ is int and not self.leaves_markup(output) else None
         output = Output(text, None, trims=self.trims_text)
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
             return None
-        return output
+        return None if self.leaves_markup(output) else output
+
+    def leaves_markup(self, output: Output) -> bool:
+        """Does a text in the output hold markup of the format? The parser reports it."""
+        for segment in output.segments:
+            if segment.__class__ is Text and self._markup.is_in(segment.text):
+                return True
+        return False
 
     def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:
         """Read what precedes all text. Without it, the result is None or a bool, as that of `read_segment` is."""

@@ -19,7 +19,8 @@ from .vocabulary import CALLS, EMBEDDED_VALUES, FIELDS, FREE_TEXT, JSON_FIRST, N
 Stack = tuple[int, ...]
 
 #: What a step means, and of what: ("begin", "json tool_call"), ("token", "TOOL_NAME"), ("field", "arguments"),
-#: ("end", "tool_call"), ("reopen", "tool_calls"), ("drop", ""), ("embedded_string", ""), ("insert", "<tool_call>").
+#: ("end", "tool_call"), ("reopen", "tool_calls"), ("drop", ""), ("embedded_string", ""), ("insert", "<tool_call>"),
+#: ("replace", "<tool_call>").
 Operation = tuple[str, str]
 Operations = tuple[Operation, ...]
 
@@ -33,10 +34,13 @@ class Transition:
     """What a terminal does in a configuration: reductions before its shift, the shift, reductions after it.
 
     `before` and `after` are the operations of these reductions. `cost` is how far they are from the grammar's first
-    alternatives. `inserted` is the spelling of a missing marker that is inserted before this one, or "".
+    alternatives. `inserted` is the spelling of a missing marker that is inserted before this one, or that this one
+    `replaces` since it is the same with a mistake; otherwise "".
     """
 
-    __slots__ = ("terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "recovery_matcher")
+    __slots__ = (
+        "terminal", "target", "before", "after", "cost", "bound", "role", "inserted", "replaces", "recovery_matcher",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -46,9 +50,11 @@ class Transition:
         after: Operations,
         cost: int,
         inserted: str = "",
+        *,
+        replaces: bool = False,
     ) -> None:
         self.terminal, self.target, self.before, self.after, self.cost = terminal, target, before, after, cost
-        self.inserted = inserted
+        self.inserted, self.replaces = inserted, replaces
         #: the field of a call that an embedded value becomes when it is shifted; "" if that is not known yet
         self.role = next((arg for name, arg in after if name == "field"), "")
         #: the operations with their handlers; set by `matchers.bound_operations`

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from .automaton import Config, LenientRules, MissingCloser, Transition
+from .near_openers import near_openers
 from .tables import Terminal
 
 #: The least length of a marker that does not occur by chance.
@@ -22,7 +23,7 @@ _MAX_MARKERS = 8
 
 
 def insertions(config: Config) -> list[Transition]:
-    """The transitions over markers that may stand in text only behind an opening marker, which is inserted."""
+    """The transitions over what may stand in text only if an opening marker is missing or has a mistake."""
     free, _, markers = config.strict_transitions()
     if free is None or free.terminal.short != "TEXT":
         return []
@@ -40,7 +41,7 @@ def insertions(config: Config) -> list[Transition]:
             written = opener.terminal.canonical
             after = (*opener.after, ("insert", written), *step.after)
             found.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
-    return found
+    return [*found, *near_openers(config)]
 
 
 def missing_closers(config: Config) -> tuple[MissingCloser, ...]:

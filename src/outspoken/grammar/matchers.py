@@ -213,7 +213,7 @@ def sound_trees(config: Config, kind: str, handlers: Handlers) -> list[MarkerTre
     """
     sound = [t for t in _markers(config, kind) if not t.inserted]
     writer = _Writer(config.automaton, handlers, anchored=kind != "find", sound=True)
-    markers = config.markers if kind == "find" else sound
+    markers = [t for t in config.markers if not t.replaces] if kind == "find" else sound
     return [writer.tree(t, (), _room(sound), _MAX_DEPTH) for t in markers]
 
 

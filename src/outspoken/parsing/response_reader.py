@@ -12,13 +12,14 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
-from outspoken.results.pending_diagnostics import place_diagnostics
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.state import Context, ReplyState
+from outspoken.semantics.unread_markup import markup_search, unread_markup
 
 from .options import ReadOptions, proves_end
 from .prompt_prefix import PromptState, after_anchor, prompt_before
@@ -159,9 +160,16 @@ class ResponseReader:
     def _reply(self, raw: str) -> Reply:
         builder = self._builder
         recorder = builder.recorder
-        diagnostics = place_diagnostics(recorder.diagnostics, raw) if recorder.diagnostics else []
         format = self._detector.detected if self._detector is not None else self.format
+        pending = [*recorder.diagnostics, *self._unread_markup(format)]
+        diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, builder.output, recorder.status, diagnostics, recorder.repairs)
+
+    def _unread_markup(self, format: str | None) -> list[PendingDiagnostic]:
+        if format is None:
+            return []
+        automaton = self._automaton if format == self.format else registry.automaton(format)
+        return unread_markup(self._builder.output.segments, markup_search(automaton), format)
 
 
 def read_embedded(

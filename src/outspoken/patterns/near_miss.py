@@ -28,7 +28,8 @@ def mistakes_allowed(written: str) -> int:
 def near_miss_pattern(written: str) -> str:
     """The pattern of the texts that are `written` with exactly one mistake, for `re` and for `regex`.
 
-    No mistake is before the first character, or behind the last one. It matches nothing where `written` stands.
+    No mistake is before the first character, or behind the last one, and the first one is not replaced by another than
+    its upper or lower case. The pattern matches nothing where `written` stands.
     """
     if len(written) < 2:
         return "(?!)"
@@ -40,10 +41,10 @@ def near_miss_pattern(written: str) -> str:
             mistakes.append(_ANY + re.escape(written[i:]))
         if i + 1 < len(written) and written[i] != written[i + 1]:
             mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
-        mistakes.append(_ANY + rest)
+        mistakes.append((_ANY if i else re.escape(written[0].swapcase())) + rest)
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
-    return f"(?!{re.escape(written)}){pattern}"
+    return f"(?!{_ANY}?{re.escape(written)}){pattern}"
 
 
 def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:

@@ -45,8 +45,8 @@ class EdgeFinder:
         stands = at in self.starts and self.stands(config.markers, at)
         cost = 0
         for marker in config.markers if free is None else config.leading_markers:
-            if self._has_json and marker.terminal.canonical.strip() in ("{", "["):
-                continue  # it is read with all that it holds
+            if marker.replaces or (self._has_json and marker.terminal.canonical.strip() in ("{", "[")):
+                continue  # the marker is tried itself; or it is read with all that it holds
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
             read = read or self._unconditional_name(marker, at, node)
             if node.is_after_repair:

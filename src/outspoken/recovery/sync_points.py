@@ -52,7 +52,7 @@ def sync_points(automaton: Automaton, outer: Config, lacks_opener: bool = False)
     """
     points = {pattern: p for pattern, p in _inner_points(automaton, outer).items() if _is_long(p.terminal)}
     for step in automaton.top_level_markers:
-        if ("begin", "code") in step.after or (step.inserted and not lacks_opener):
+        if ("begin", "code") in step.after or (step.inserted and not (lacks_opener or step.replaces)):
             continue  # a fence is part of a broken call as likely as not
         pattern = step.terminal.regex
         if step.terminal.canonical.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call

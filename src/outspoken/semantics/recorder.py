@@ -61,6 +61,11 @@ class Recorder:
         at = max(at, 0)
         self.edits.append(Edit(at, at, marker, "missing-marker", "markup"))
 
+    def add_damaged_opener(self, marker: str, start: int, end: int) -> None:
+        """Record that an opening marker was written with a mistake. Recovery records what it reads so itself."""
+        if end > max(start, 0):
+            self.edits.append(Edit(max(start, 0), end, marker, "damaged-marker", "markup"))
+
     def take_repairs(self) -> tuple[Repair, ...]:
         """The changes since the last call, in the order of the text. They belong to the node that ends now."""
         if not self.edits:

@@ -1,0 +1,107 @@
+"""Markup in text: finds where text holds a marker, intact or with mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from .near_miss import SHORT_MARKER, fragments, near_misses
+
+#: A JSON key that is shorter than this, with its quotes and its colon, is in much JSON that is no call.
+_SHORT_KEY = 8
+#: No more places of one text than this are looked at.
+_MAX_PLACES = 200
+
+
+class FoundMarkup(NamedTuple):
+    """A marker that stands in a text from `start` to `end`, as it is `written` without mistakes."""
+
+    start: int
+    end: int
+    written: str
+
+
+def is_distinct_marker(written: str) -> bool:
+    """Is a marker long enough not to occur by chance? Words, the fences of code and short JSON keys are not."""
+    if len(written) < (_SHORT_KEY if written[:1] == '"' else SHORT_MARKER) or written[0] in "`~":
+        return False
+    return not written.replace(" ", "").isalnum()
+
+
+class MarkupSearch:
+    """Searches texts for markers, given as they are written."""
+
+    def __init__(self, markers: Iterable[str]) -> None:
+        self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)})
+        #: one of these characters is in every text that holds a marker with at most one mistake; any may be if None
+        self.chars = _needed_chars(self.markers)
+
+    def is_in(self, text: str) -> bool:
+        """Does a text hold a marker?"""
+        chars = self.chars
+        if chars is not None:
+            for char in chars:
+                if char in text:
+                    break
+            else:
+                return False
+        return self._search(text) is not None and next(self.find(text), None) is not None
+
+    @cached_property
+    def _search(self) -> Callable[..., re.Match[str] | None]:
+        pieces = {piece for marker in self.markers for piece in fragments(marker)}
+        ordered = sorted(pieces, key=lambda piece: (-len(piece), piece))
+        return re.compile("|".join([re.escape(piece) for piece in ordered]) or "(?!)").search
+
+    @cached_property
+    def _by_fragment(self) -> dict[str, list[tuple[str, int]]]:
+        """By fragment, the markers that it is of, and where it is in each."""
+        found: dict[str, list[tuple[str, int]]] = {}
+        for marker in self.markers:
+            left, right, swapped = fragments(marker)
+            places = (left, 0), (right, len(left)), (swapped, max(len(left) - 3, 0))
+            for piece, at in places:
+                found.setdefault(piece, []).append((marker, at))
+        return found
+
+    def find(self, text: str) -> Iterator[FoundMarkup]:
+        """The markers in a text, in their order. Those behind many places that are none are not found."""
+        pos = 0
+        for _ in range(_MAX_PLACES):
+            match = self._search(text, pos)
+            if match is None:
+                return
+            found = self._around(text, match, pos)
+            if found is not None:
+                yield found
+            pos = match.end() if found is None else max(found.end, match.end())
+
+    def _around(self, text: str, match: re.Match[str], first: int) -> FoundMarkup | None:
+        """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest."""
+        begun = match.start()
+        alike = [places for piece, places in self._by_fragment.items() if piece.startswith(match[0])]
+        known = [(marker, begun - at) for places in alike for marker, at in places]
+        intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
+        if intact:
+            return max(intact, key=lambda found: found.end - found.start)
+        tried = {(m, start) for m, at in known for start in range(at - 1, at + 2 if at < begun else at + 1)}
+        found = [
+            (mistakes, start - end, FoundMarkup(start, end, marker))
+            for marker, start in tried
+            if first <= start <= begun
+            for end, mistakes in near_misses(text, start, marker)[:1]
+            if end >= match.end()
+        ]
+        return min(found)[2] if found else None
+
+
+def _needed_chars(markers: list[str]) -> str | None:
+    chars = set[str]()
+    for marker in markers:
+        special = [char for char in marker if not char.isalnum() and char not in "_ \n"]
+        if len(special) < 2:
+            return None
+        chars |= set(special[:1] if special[0] == special[1] else special)
+    return "".join(sorted(chars))
