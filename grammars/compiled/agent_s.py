@@ -32,10 +32,6 @@ FORMAT = "agent_s"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "(Grounded Action)\n```python",
-    "(Next Action)",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="agent_s",

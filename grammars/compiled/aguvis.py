@@ -32,10 +32,6 @@ FORMAT = "aguvis"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
-    "<|recipient|>all",
-    "<|recipient|>os",
 )
 header = Header(
     format="aguvis",

@@ -39,8 +39,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"input\":",
-    "</think>",
-    "<think>",
     "{\"type\": \"tool_use\",",
 )
 header = Header(

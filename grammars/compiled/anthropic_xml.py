@@ -29,11 +29,9 @@ MARKERS = (
     "</function_calls>",
     "</invoke>",
     "</parameter>",
-    "</think>",
     "<function_calls>",
     "<invoke name=\"",
     "<parameter name=\"",
-    "<think>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -28,9 +28,6 @@ FORMAT = "apertus"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "<|inner_prefix|>",
-    "<|inner_suffix|>",
-    "<|tools_prefix|>",
     "<|tools_suffix|>",
 )
 

@@ -34,7 +34,6 @@ MARKERS = (
     "\"arguments\":",
     "</tool_calls>",
     "<tool_calls>",
-    "[BEGIN FINAL RESPONSE]",
 )
 
 match_1 = lazy(

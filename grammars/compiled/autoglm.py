@@ -33,9 +33,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "</answer>",
-    "</think>",
     "<answer>",
-    "<think>",
     "do(action=\"",
 )
 header = Header(

@@ -31,9 +31,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
-    "\"thinking\":",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="browser_use",

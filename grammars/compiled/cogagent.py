@@ -32,7 +32,6 @@ FORMAT = "cogagent"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "Grounded Operation:",
     "actions=[",
 )
 header = Header(

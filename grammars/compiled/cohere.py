@@ -36,10 +36,6 @@ MARKERS = (
     "\"tool_name\":",
     "<|END_ACTION|>",
     "<|END_RESPONSE|>",
-    "<|END_THINKING|>",
-    "<|START_ACTION|>",
-    "<|START_RESPONSE|>",
-    "<|START_THINKING|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

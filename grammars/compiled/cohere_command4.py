@@ -36,10 +36,6 @@ MARKERS = (
     "\"tool_name\":",
     "<|END_ACTION|>",
     "<|END_TEXT|>",
-    "<|END_THINKING|>",
-    "<|START_ACTION|>",
-    "<|START_TEXT|>",
-    "<|START_THINKING|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -19,8 +19,6 @@ FORMAT = "deepseek_r1"
 PROMPT_END = "<think>\n"
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

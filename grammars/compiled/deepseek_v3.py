@@ -27,9 +27,6 @@ FORMAT = "deepseek_v3"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
-    "</think>",
-    "<think>",
-    "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",
     "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>",

@@ -33,11 +33,9 @@ TRIMS_TEXT = False
 MARKERS = (
     "\" string=\"false\">",
     "\" string=\"true\">",
-    "</think>",
     "</｜DSML｜function_calls>",
     "</｜DSML｜invoke>",
     "</｜DSML｜parameter>",
-    "<think>",
     "<｜DSML｜function_calls>",
     "<｜DSML｜invoke name=\"",
     "<｜DSML｜parameter name=\"",

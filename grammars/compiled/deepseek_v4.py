@@ -33,11 +33,9 @@ TRIMS_TEXT = False
 MARKERS = (
     "\" string=\"false\">",
     "\" string=\"true\">",
-    "</think>",
     "</｜DSML｜invoke>",
     "</｜DSML｜parameter>",
     "</｜DSML｜tool_calls>",
-    "<think>",
     "<｜DSML｜invoke name=\"",
     "<｜DSML｜parameter name=\"",
     "<｜DSML｜tool_calls>",

@@ -33,11 +33,9 @@ TRIMS_TEXT = False
 MARKERS = (
     "\" string=\"false\">",
     "\" string=\"true\">",
-    "</think>",
     "</｜DSML｜ calls>",
     "</｜DSML｜ invoke>",
     "</｜DSML｜ parameter>",
-    "<think>",
     "<｜DSML｜ calls>",
     "<｜DSML｜ invoke name=\"",
     "<｜DSML｜ parameter name=\"",

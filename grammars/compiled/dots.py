@@ -40,11 +40,9 @@ MARKERS = (
     "</dots_function_call>",
     "</invoke>",
     "</parameter>",
-    "</think>",
     "<dots_function_call>",
     "<invoke name=\"",
     "<parameter name=\"",
-    "<think>",
 )
 
 match_1 = lazy(

@@ -35,11 +35,6 @@ FORMAT = "doubao_ui_tars"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</Thought>",
-    "</think>",
-    "<Thought>",
-    "<think>",
-    "Action:",
 )
 header = Header(
     format="doubao_ui_tars",

@@ -32,9 +32,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
     "</tool_call>",
-    "<think>",
     "<tool_call>",
 )
 

@@ -36,10 +36,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
     "</tool_call>",
-    "<think>",
-    "<tool_call>",
 )
 header = Header(
     format="fara",

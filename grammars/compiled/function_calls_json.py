@@ -32,9 +32,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
     "</function_calls>",
-    "</think>",
     "<function_calls>",
-    "<think>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -29,9 +29,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "</function>",
-    "</think>",
     "<function=",
-    "<think>",
 )
 
 match_1 = lazy(

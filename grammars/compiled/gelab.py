@@ -26,9 +26,6 @@ FORMAT = "gelab"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</THINK>",
-    "<THINK>",
-    "action:",
     "summary:",
 )
 header = Header(

@@ -32,8 +32,6 @@ FORMAT = "gemini_computer_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="gemini_computer_use",

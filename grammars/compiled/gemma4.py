@@ -24,10 +24,7 @@ FORMAT = "gemma4"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "<channel|>",
     "<tool_call|>",
-    "<|channel>",
-    "<|tool_call>call:",
 )
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")

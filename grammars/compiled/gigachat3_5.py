@@ -33,11 +33,9 @@ TRIMS_TEXT = False
 MARKERS = (
     "\" string=\"false\">",
     "\" string=\"true\">",
-    "</think>",
     "</｜GCML｜invoke>",
     "</｜GCML｜parameter>",
     "</｜GCML｜tool_calls>",
-    "<think>",
     "<｜GCML｜invoke name=\"",
     "<｜GCML｜parameter name=\"",
     "<｜GCML｜tool_calls>",

@@ -30,11 +30,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "</arg_key>",
     "</arg_value>",
-    "</think>",
     "</tool_call>",
     "<arg_key>",
     "<arg_value>",
-    "<think>",
     "<tool_call>",
 )
 

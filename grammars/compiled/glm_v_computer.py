@@ -33,8 +33,6 @@ FORMAT = "glm_v_computer"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
     "<|begin_of_box|>",
     "<|end_of_box|>",
 )

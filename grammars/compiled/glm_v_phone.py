@@ -33,10 +33,7 @@ FORMAT = "glm_v_phone"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
     "<|end_of_box|>",
-    "Action: <|begin_of_box|>",
     "{\"action_type\": \"",
 )
 header = Header(

@@ -30,10 +30,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "; <content>",
     "</content>",
-    "</think>",
-    "<think>",
     "<|end_of_box|>",
-    "Action:",
     "]; [",
 )
 header = Header(

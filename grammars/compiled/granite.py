@@ -33,8 +33,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
-    "<think>",
     "<|tool_call|>",
 )
 

@@ -29,10 +29,6 @@ MARKERS = (
     "<|call|>",
     "<|channel|>commentary json<|message|>",
     "<|end|>",
-    "<|start|>assistant to=functions.",
-    "<|start|>assistant<|channel|>analysis<|message|>",
-    "<|start|>assistant<|channel|>commentary<|message|>",
-    "<|start|>assistant<|channel|>final<|message|>",
 )
 
 find_1 = lazy(

@@ -33,9 +33,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
     "</tool_call>",
-    "<think>",
     "<tool_call>",
 )
 

@@ -30,14 +30,10 @@ TRIMS_TEXT = False
 MARKERS = (
     "</arg_key:6124c78e>",
     "</arg_value:6124c78e>",
-    "</think:6124c78e>",
-    "</think>",
     "</tool_call:6124c78e>",
     "</tool_calls:6124c78e>",
     "<arg_key:6124c78e>",
     "<arg_value:6124c78e>",
-    "<think:6124c78e>",
-    "<think>",
     "<tool_call:6124c78e>",
     "<tool_calls:6124c78e>",
 )

@@ -28,10 +28,7 @@ FORMAT = "inkling"
 PROMPT_END = "<|message_model|>"
 TRIMS_TEXT = True
 MARKERS = (
-    "<|end_message|>",
-    "<|message_model|><|content_invoke_tool_json|>",
     "<|message_model|><|content_text|>",
-    "<|message_model|><|content_thinking|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

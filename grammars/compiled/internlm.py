@@ -31,8 +31,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"parameters\":",
-    "</think>",
-    "<think>",
     "<|action_end|>",
     "<|action_start|><|plugin|>",
 )

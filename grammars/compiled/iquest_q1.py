@@ -31,11 +31,9 @@ MARKERS = (
     "</arg_key>",
     "</arg_value>",
     "</iquest_tool_call>",
-    "</think>",
     "<arg_key>",
     "<arg_value>",
     "<iquest_tool_call>",
-    "<think>",
 )
 
 match_1 = lazy(

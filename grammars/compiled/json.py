@@ -38,8 +38,6 @@ MARKERS = (
     "\"content\":",
     "\"needsMoreWork\":",
     "\"toolCalls\":",
-    "</think>",
-    "<think>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")

@@ -38,12 +38,10 @@ MARKERS = (
     "\"arguments\":",
     "</ifm|arg_key>",
     "</ifm|arg_value>",
-    "</ifm|think>",
     "</ifm|tool_call>",
     "</ifm|tool_calls>",
     "<ifm|arg_key>",
     "<ifm|arg_value>",
-    "<ifm|think>",
     "<ifm|tool_call>",
     "<ifm|tool_calls>",
 )

@@ -28,12 +28,8 @@ FORMAT = "kimi_k2"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
-    "</think>",
-    "<think>",
     "<|tool_call_argument_begin|>",
-    "<|tool_call_begin|>",
     "<|tool_call_end|>",
-    "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
     "functions.",
 )

@@ -43,13 +43,9 @@ MARKERS = (
     "<|close|>call<|sep|>",
     "<|close|>json<|sep|>",
     "<|close|>response<|sep|>",
-    "<|close|>think<|sep|>",
     "<|close|>tools<|sep|>",
     "<|open|>argument key=\"",
     "<|open|>call tool=\"",
-    "<|open|>response<|sep|>",
-    "<|open|>think<|sep|>",
-    "<|open|>tools<|sep|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

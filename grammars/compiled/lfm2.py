@@ -39,8 +39,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
-    "<think>",
     "<|tool_call_end|>",
     "<|tool_call_start|>[",
 )

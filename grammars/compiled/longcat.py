@@ -31,12 +31,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</longcat_think>",
     "</longcat_tool_call>",
-    "</think>",
-    "<longcat_think>",
     "<longcat_tool_call>",
-    "<think>",
 )
 
 match_1 = lazy(

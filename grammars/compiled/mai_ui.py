@@ -37,11 +37,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
     "</answer>",
-    "</thinking>",
     "</tool_call>",
     "<answer>",
-    "<thinking>",
-    "<tool_call>",
 )
 header = Header(
     format="mai_ui",

@@ -33,9 +33,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "</action>",
-    "</think>",
     "<action>",
-    "<think>",
 )
 header = Header(
     format="mano",

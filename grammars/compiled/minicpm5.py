@@ -30,10 +30,8 @@ MARKERS = (
     "\"><![CDATA[",
     "</function>",
     "</param>",
-    "</think>",
     "<function name=\"",
     "<param name=\"",
-    "<think>",
     "]]></param>",
 )
 

@@ -31,11 +31,9 @@ MARKERS = (
     "</invoke>",
     "</minimax:tool_call>",
     "</parameter>",
-    "</think>",
     "<invoke name=\"",
     "<minimax:tool_call>",
     "<parameter name=\"",
-    "<think>",
 )
 
 match_1 = lazy(

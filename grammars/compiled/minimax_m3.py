@@ -23,12 +23,9 @@ FORMAT = "minimax_m3"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
-    "</mm:think>",
-    "<mm:think>",
     "]<]minimax[>[</invoke>",
     "]<]minimax[>[</tool_call>",
     "]<]minimax[>[<invoke name=\"",
-    "]<]minimax[>[<tool_call>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[\]`]", "search")

@@ -30,11 +30,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "[/THINK]",
     "[ARGS]",
     "[CALL_ID]",
-    "[THINK]",
-    "[TOOL_CALLS]",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")

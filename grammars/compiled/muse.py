@@ -30,11 +30,8 @@ MARKERS = (
     "</atem:parameter>",
     "<atem:invoke name=\"",
     "<atem:parameter name=\"",
-    "<|eom|>",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
     "<|start|>assistant to=",
-    "<|start|>assistant to=self<|message|>",
-    "<|start|>assistant to=user<|message|>",
 )
 
 find_1 = lazy(

@@ -30,11 +30,8 @@ MARKERS = (
     "</atem:parameter>",
     "<atem:invoke name=\"",
     "<atem:parameter name=\"",
-    "<|eom|>",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
     "<|start|>assistant to=",
-    "<|start|>assistant to=self<|message|>",
-    "<|start|>assistant to=user<|message|>",
 )
 
 find_1 = lazy(
@@ -52,11 +49,8 @@ find_1 = lazy(
     "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:<"
     r"/atem:invoke>))[ \t\x0c\r\n]*())|))|))|)|</atem:function_calls>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|"
     r">assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))()|<atem:function_calls>\s{0,9}<atem:invoke\s{1,9}n"
-    "ame=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x"
-    "0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
-    "00})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:json|xml|too"
-    r"l)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "ame=[\"']|(?:(?i:```(?<![^\\n ]```)(?:json|xml|tool)[^`\\n]{0,80}\\n))()|(?:(?i:```(?<![^\\n ]```)(?!jso"
+    r"n|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
@@ -71,14 +65,29 @@ match_1 = lazy(
     "\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<"
     "atem:parameter\\s{1,9}name=[\"'])|((?:</atem:invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</atem:function_call"
     r"s>())|))|))|))|))|))|)|(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))()|<atem:"
-    "function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ \\t"
-    "\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)())|))|))|))"
-    r"|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
-    r"ool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    "function_calls>\\s{0,9}<atem:invoke\\s{1,9}name=[\"']|(?:(?i:```(?<![^\\n ]```)(?:json|xml|tool)[^`\\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
-match_2 = lazy(
-    globals(), "match_2",
+spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
+spaces_1 = (" ")
+match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
+spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
+match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
+find_2 = lazy(
+    globals(), "find_2",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s"
+    r"(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}t"
+    r"o=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))()|(?:(?:(?:<\|start\|"
+    r">assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|(?:(?:(?"
+    r":<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml|too"
+    r"l)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{"
+    r"0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:(?:<\|eo[mt]\|>))())",
+    "search",
+)
+match_4 = lazy(
+    globals(), "match_4",
     r"(?:(?:<\/atem:parameter>(?=\s{0,99}<(?:\/atem:invoke>|atem:parameter\s))))(?:[ \t\x0c\r\n]*(?:(?:<atem:"
     "parameter\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
     "\\n]*(?:(?:[\"']\\s{0,9}>)())|))|)|((?:</atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}n"
@@ -96,31 +105,14 @@ may_lack_closer_1 = lazy(
     "_calls>)))|</atem:parameter>|(?:</atem:invoke>)|(?:<atem:parameter\\s{1,9}name=[\"'])",
     "search",
 )
-match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:(?:<\|eo[mt]\|>))())")
-spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
-spaces_1 = (" ")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
-spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
-find_2 = lazy(
-    globals(), "find_2",
-    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
-    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:[t](?<![^\\n>](?s:.))o=|\\s"
-    r"(?:(?=\s{0,11}(?:[t]))(?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:\s{0,4}t"
-    r"o=(?:user|commentary))?|(?<![^\n>])\s{0,4}to=(?:user|commentary))?<\|message\|>))()|(?:(?:(?:<\|start\|"
-    r">assistant|(?<![^\n>]))\s{0,4}to=(?=[\w.\-]{1,200}<\|message\|>\s{0,9}<atem:function_calls>)))|(?:(?:(?"
-    r":<\|start\|>assistant|(?<![^\n>]))\s{0,4}to=self<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml|too"
-    r"l)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{"
-    r"0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:(?:<\|eo[mt]\|>))())",
-    "search",
-)
-match_6 = lazy(
-    globals(), "match_6",
+match_5 = lazy(
+    globals(), "match_5",
     "[ \\t\\x0c\\r\\n]*(?:((?:<atem:invoke\\s{1,9}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w.\\-]{1,200})(?:[ "
     "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:parameter\\s{1,9}name=[\"'])|((?:<"
     "/atem:invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(?:<atem:invoke\\s{1,9}name=[\"'])|</atem:function_calls>())|))|)"
     r")|))|)|</atem:function_calls>())",
 )
+match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:(?:<\|eo[mt]\|>))())")
 find_3 = lazy(
     globals(), "find_3",
     "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <t\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
@@ -280,73 +272,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 15:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
-                            key0 = m[14]
-                            pos = m.end()
-                            # after '">' in tool_call; expected: ARG_VALUE
-                            e = pos
-                            stopped = False
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_2(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                                stopped = True
-                            if m is None:
-                                return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
-                                return None
-                            piece = text[pos:e]
-                            bare0 = piece if bare0 is None else bare0 + piece
-                            g = m.lastindex
-                            if g == 14:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
-                                pos = m.end()
-                                # after '</atem:function_calls>'; expected: TEXT, '<|eom|>'
-                                m = match_3(text, pos)
-                                if m is not None:
-                                    return None
-                                if once:
-                                    out.flush()
-                                    return pos
-                                m = find_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                if m is None:
-                                    out.consumed = pos - o
-                                    if pos < n:
-                                        out.text(text[pos:n], pos - o, n - o)
-                                    break
-                                out.consumed = pos - o
-                                if pos < e:
-                                    out.text(text[pos:e], pos - o, e - o)
-                                return None
-                            return None
-                        if g == 16:
+                        if g == 13:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -361,7 +287,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_4(text, e)
+                                m = match_2(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -372,7 +298,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 17:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -387,7 +313,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_4(text, e)
+                                m = match_2(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -398,7 +324,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 18:
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -413,7 +339,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_5(text, e)
+                                m = match_3(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -424,7 +350,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 19:
+                        if g == 16:
                             start0 = m.start()
                             end_code(out, start0 - o, m.end() - o)
                             pos = m.end()
@@ -467,7 +393,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_2(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -550,7 +476,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 4: after '</atem:invoke>\n'; expected: '<atem:invoke name="', '</atem:funct…
                         if pos == n:
                             return None
-                        m = match_6(text, pos)
+                        m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -575,7 +501,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 else:
                     if s < 6:
                         # state 5: after '</atem:function_calls>'; expected: TEXT, '<|eom|>'
-                        m = match_3(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -659,7 +585,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_2(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -747,7 +673,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_2(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -830,7 +756,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if s < 12:
                     if s < 11:
                         # state 10: after '</atem:function_calls>'; expected: TEXT, '<|eom|>'
-                        m = match_3(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -863,7 +789,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_2(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1016,7 +942,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_2(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1104,7 +1030,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_2(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1

@@ -33,9 +33,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
     "</TOOLCALL>",
-    "</think>",
     "<TOOLCALL>",
-    "<think>",
 )
 
 match_1 = lazy(

@@ -34,9 +34,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "</function_calls>",
-    "</think>",
     "<function_calls>",
-    "<think>",
 )
 
 match_1 = lazy(

@@ -36,8 +36,6 @@ MARKERS = (
     "\"actions\":",
     "\"call_id\":",
     "\"type\": \"",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="openai_computer_use",

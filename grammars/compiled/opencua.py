@@ -32,10 +32,6 @@ FORMAT = "opencua"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "## Action:",
-    "## Code:",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="opencua",

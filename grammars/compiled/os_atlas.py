@@ -28,7 +28,6 @@ TRIMS_TEXT = True
 MARKERS = (
     "</point>",
     "<point>",
-    "actions:",
 )
 header = Header(
     format="os_atlas",

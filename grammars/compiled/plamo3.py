@@ -26,12 +26,9 @@ FORMAT = "plamo3"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
-    "<|plamo:begin_think:plamo|>",
     "<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>",
     "<|plamo:begin_tool_name:plamo|>",
     "<|plamo:begin_tool_request:plamo|>",
-    "<|plamo:begin_tool_requests:plamo|>",
-    "<|plamo:end_think:plamo|>",
     "<|plamo:end_tool_arguments:plamo|>",
     "<|plamo:end_tool_name:plamo|>",
     "<|plamo:end_tool_request:plamo|>",

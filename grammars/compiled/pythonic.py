@@ -32,8 +32,6 @@ FORMAT = "pythonic"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
 )
 
 match_1 = lazy(

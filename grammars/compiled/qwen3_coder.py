@@ -33,11 +33,9 @@ MARKERS = (
     "\"arguments\":",
     "</function>",
     "</parameter>",
-    "</think>",
     "</tool_call>",
     "<function=",
     "<parameter=",
-    "<think>",
     "<tool_call>",
 )
 

@@ -33,11 +33,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "</function>",
     "</parameter>",
-    "</think>",
     "</tool_call>",
     "<function=",
     "<parameter=",
-    "<think>",
     "<tool_call>",
 )
 header = Header(

@@ -37,10 +37,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
     "</tool_call>",
-    "<think>",
-    "<tool_call>",
 )
 header = Header(
     format="qwen3_vl_mobile",

@@ -37,11 +37,7 @@ FORMAT = "react"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
     "Action Input:",
-    "Action:",
-    "Final Answer:",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 

@@ -28,7 +28,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react_json.lark": 4001406655,
+    "react_json.lark": 1339059694,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
@@ -42,10 +42,6 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
     "\"action_input\":",
-    "</think>",
-    "<think>",
-    "Action:",
-    "Final Answer:",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
@@ -72,33 +68,33 @@ find_1 = lazy(
     r'\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_'
     r'name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
     r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|t'
-    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0'
-    r',99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,9'
-    r'9}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool'
-    r'_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}'
-    r'"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:'
-    r'\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments'
-    r'|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
-    r'\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"'
-    r'\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|too'
-    r'l|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_in'
-    r'put|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*"'
-    r')[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
-    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
-    r'：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|inp'
-    r'ut|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0'
-    r',99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{'
-    r'0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|'
-    r'tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},'
-    r'\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_i'
-    r'nput|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:'
-    r'\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|functi'
-    r'on|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observati'
-    r"on[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3"
-    r"}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]"
-    r"?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
-    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`"
-    r")()|(?:(?i:<think(?:ing)?>))())",
+    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}'
+    r'[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|to'
+    r"ol|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,"
+    r'99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"'
+    r'\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|r'
+    r'easoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling'
+    r')"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:func'
+    r'tion|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]'
+    r'{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|to'
+    r'ol_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:('
+    r'?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_in'
+    r'put|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,9'
+    r'9}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
+    r',99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"'
+    r'(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,'
+    r'99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r'
+    r'\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:actio'
+    r'n_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s'
+    r'{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:'
+    r'action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?'
+    r'=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,'
+    r"3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}["
+    r" ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0"
+    r",2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json"
+    r"|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:"
+    r"<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
@@ -120,32 +116,32 @@ match_1 = lazy(
     r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
     r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
     r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i'
-    r':\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_inpu'
-    r't|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
-    r'"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
-    r'9}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?'
-    r':type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99'
-    r'}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n'
-    r']*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_'
-    r'input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0'
-    r',99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
-    r'"[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?='
-    r'\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0'
-    r',3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|tho'
-    r'ught|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|'
-    r'reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_callin'
-    r'g)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:fun'
-    r'ction|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
-    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
-    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:('
-    r'?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|'
-    r'tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#'
-    r"]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ "
-    r"]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]"
-    r"?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
-    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
-    r"[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r":(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{"
+    r'\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:'
+    r'\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca'
+    r'lling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0'
+    r',99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool'
+    r'_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,9'
+    r'9}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0'
+    r',99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|argu'
+    r'ments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0'
+    r'c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9'
+    r'}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,'
+    r'800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,9'
+    r'9}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:('
+    r'?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99'
+    r'}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99'
+    r'}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s'
+    r'{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
+    r'){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r'
+    r'\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)'
+    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
+    r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]'
+    r"?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought"
+    r"[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*"
+    r"_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
+    r"1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -175,19 +171,19 @@ find_2 = lazy(
     r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
     r"\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
     r'\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|argument'
-    r's|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,9'
-    r'9}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?'
-    r':tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|n'
-    r'ame|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,'
-    r'2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought'
-    r'|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s'
-    r'{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|ar'
-    r'guments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|('
-    r'?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_call'
-    r's?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}['
-    r"*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
-    r" ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?"
-    r"answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r's|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_'
+    r'input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t'
+    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
+    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
+    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
+    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
+    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
+    r'[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"'
+    r'\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name'
+    r'|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,'
+    r"3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thou"
+    r"ght[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer["
+    r"*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -244,39 +240,50 @@ match_11 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
+    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+)
+match_12 = lazy(
+    globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
     r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
-match_12 = lazy(
-    globals(), "match_12",
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
     r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
     r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
     r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
     r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_15 = lazy(
+    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:'
     r'(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
     r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*())|)|(\})())",
+    r"\r\n]*())|)|\})",
 )
-match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_16 = lazy(
-    globals(), "match_16",
+match_16 = lazy(globals(), "match_16", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
@@ -284,25 +291,9 @@ match_16 = lazy(
     r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
     r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_17 = lazy(
-    globals(), "match_17",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
-    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
-match_18 = lazy(
-    globals(), "match_18",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})())',
-)
-match_19 = lazy(globals(), "match_19", r"(?:(?i:<\/think(?:ing)?>))()")
-match_20 = lazy(
-    globals(), "match_20",
+match_18 = lazy(globals(), "match_18", r"(?:(?i:<\/think(?:ing)?>))()")
+match_19 = lazy(
+    globals(), "match_19",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
@@ -311,20 +302,37 @@ match_20 = lazy(
     r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|'
     r"\})",
 )
-match_21 = lazy(
-    globals(), "match_21",
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
     r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
 )
-match_22 = lazy(
-    globals(), "match_22",
+match_21 = lazy(
+    globals(), "match_21",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id'
     r')"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:nam'
     r'e|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|'
     r"\](?:[ \t\x0c\r\n]*(?:```())|))|))",
 )
+match_22 = lazy(
+    globals(), "match_22",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
+    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
+    r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))('
+    r'?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:type|inde'
+    r'x|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+)
 match_23 = lazy(
     globals(), "match_23",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
+    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
+match_24 = lazy(
+    globals(), "match_24",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"('
@@ -334,10 +342,10 @@ match_23 = lazy(
     r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
     r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
-match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
-match_26 = lazy(
-    globals(), "match_26",
+match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
+match_27 = lazy(
+    globals(), "match_27",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
@@ -345,8 +353,8 @@ match_26 = lazy(
     r'(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:['
     r" \t\x0c\r\n]*(?:(```)())|))",
 )
-match_27 = lazy(
-    globals(), "match_27",
+match_28 = lazy(
+    globals(), "match_28",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
@@ -354,8 +362,8 @@ match_27 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_28 = lazy(
-    globals(), "match_28",
+match_29 = lazy(
+    globals(), "match_29",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -419,17 +427,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 11:
+                            if g == 12:
+                                start0 = m.start(11)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 14:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[10]
+                                said = m[13]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
-                                    span0 = (m.start(10), m.end(10))
+                                    span0 = (m.start(13), m.end(13))
                                 else:
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
@@ -444,18 +460,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = m.end()
-                                s = 6
-                                continue
-                            if g == 12:
-                                start0 = m.start()
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
                                 s = 7
                                 continue
-                            if g == 14:
-                                start0 = m.start(13)
+                            if g == 15:
+                                start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
@@ -521,50 +529,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 11:
-                                start0 = m.start()
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[10]
-                                last = said[1:-1]
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                    span0 = (m.start(10), m.end(10))
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 12:
-                                start0 = m.start()
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 7
-                                continue
-                            if g == 14:
-                                start0 = m.start(13)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 8
-                                continue
-                            if g == 15:
+                            if g == 10:
                                 pos = m.end()
                                 # after '['; expected: _ENVELOPE_OPEN, '{'
                                 if pos == n:
@@ -585,6 +550,49 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
+                            if g == 12:
+                                start0 = m.start(11)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 14:
+                                start0 = m.start()
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[13]
+                                last = said[1:-1]
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                    span0 = (m.start(13), m.end(13))
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 15:
+                                start0 = m.start()
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 8
+                                continue
                             if g == 16:
                                 return None
                             if g == 17:
@@ -1169,6 +1177,53 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
+                                    name0 = m[1]
+                                    pos = m.end()
+                                    s = 17
+                                    continue
+                                if g == 4:
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 17
+                                    continue
+                                if g == 5:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
+                                        s = 18
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
+                        if s < 7:
+                            # state 6: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                            if pos == n:
+                                return None
+                            m = match_12(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
                                     said = m[1]
                                     last = said[1:-1]
                                     name0 = last
@@ -1176,7 +1231,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_13(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1216,7 +1271,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 17
+                                                s = 19
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -1241,7 +1296,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 17
+                                                s = 19
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -1255,7 +1310,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 17
+                                                s = 19
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -1280,7 +1335,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 17
+                                                s = 19
                                                 continue
                                             if c == "{":
                                                 try:
@@ -1297,7 +1352,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 17
+                                                s = 19
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -1325,7 +1380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 17
+                                                s = 19
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -1351,7 +1406,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_13(text, pos)
+                                                m = match_14(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
@@ -1380,7 +1435,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                                         unknown0 = 0
                                                         pos = m.end()
-                                                        s = 18
+                                                        s = 20
                                                         continue
                                                     return None
                                                 if args0 is not None or key0 is not None:
@@ -1397,12 +1452,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after JSON_STRING in code|tool_call; expected: ', ', '}'
+                        else:
+                            # state 7: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1445,7 +1499,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last, e, said = found
                                         unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 6
+                                        s = 7
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -1454,11 +1508,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+            else:
+                if s < 12:
+                    if s < 10:
+                        if s < 9:
+                            # state 8: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -1480,7 +1537,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_16(text, pos)
+                                m = match_17(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -1520,7 +1577,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 19
+                                            s = 21
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -1545,7 +1602,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 19
+                                            s = 21
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -1559,7 +1616,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 19
+                                            s = 21
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -1584,7 +1641,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 19
+                                            s = 21
                                             continue
                                         if c == "{":
                                             try:
@@ -1601,7 +1658,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 19
+                                            s = 21
                                             continue
                                         if c == "\"":
                                             try:
@@ -1629,7 +1686,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 19
+                                            s = 21
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -1689,7 +1746,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             last, e, said = found
                                             pos = e
-                                            s = 20
+                                            s = 22
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -1712,7 +1769,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             last, e, said = found
                                             unknown0 = max(unknown0, doubt(text, pos))
                                             pos = e
-                                            s = 20
+                                            s = 22
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -1740,221 +1797,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 12:
-                    if s < 10:
-                        if s < 9:
-                            # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                            if pos == n:
-                                return None
-                            m = match_17(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    name0 = m[1]
-                                    pos = m.end()
-                                    s = 21
-                                    continue
-                                if g == 4:
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 21
-                                    continue
-                                if g == 5:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
-                                        pos = e
-                                        # after JSON_VALUE in code|tool_call; expected: ', ', '}'
-                                        if pos == n:
-                                            return None
-                                        m = match_18(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 1:
-                                                pos = m.end()
-                                                # after '"action_input": ' in code|tool_call; expected: JSON_AR…
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c == "[":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 22
-                                                    continue
-                                                if c in "ft":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 22
-                                                    continue
-                                                if c == "n":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    if last.__class__ is not dict:
-                                                        last, said = object_of(last, said, settings.max_depth)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                    args0, parts0 = last, said
-                                                    span0 = (pos, e)
-                                                    pos = e
-                                                    s = 22
-                                                    continue
-                                                if c in "-0123456789":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 22
-                                                    continue
-                                                if c == "{":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    if last.__class__ is not dict:
-                                                        last, said = object_of(last, said, settings.max_depth)
-                                                        if last.__class__ is not dict:
-                                                            return None
-                                                    args0, parts0 = last, said
-                                                    span0 = (pos, e)
-                                                    pos = e
-                                                    s = 22
-                                                    continue
-                                                if c == "\"":
-                                                    try:
-                                                        last, e = scan(text, pos)
-                                                        said = text[pos:e]
-                                                        if e - pos > depth or "\\" in said:
-                                                            last = checked(last, said, depth)
-                                                    except UNSOUND:
-                                                        return None
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                        span0 = (pos, e)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 22
-                                                    continue
-                                                if args0 is not None or key0 is not None:
-                                                    return True
-                                                return bool(out.segments or out.run_model)
-                                            if g == 3:
-                                                if unknown0 == 2:
-                                                    return None
-                                                end_code(out, start0, m.end(2))
-                                                pos = m.end()
-                                                s = 10
-                                                continue
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -1990,7 +1832,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 8
+                                s = 5
                                 continue
                             if g == 6:
                                 start0 = m.start(5)
@@ -2001,7 +1843,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -2044,21 +1886,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 9:
-                                start0 = m.start(8)
+                            if g == 12:
+                                start0 = m.start(11)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
-                            if g == 12:
+                            if g == 15:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 7
+                                s = 8
                                 continue
                             if g == 22:
                                 start0 = m.start()
@@ -2075,7 +1917,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_19(text, e)
+                                m = match_18(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -2098,7 +1940,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_20(text, pos)
+                            m = match_19(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2471,7 +2313,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_21(text, pos)
+                                m = match_20(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -2501,7 +2343,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_22(text, pos)
+                                m = match_21(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
@@ -2532,172 +2374,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
         else:
-            if s < 25:
+            if s < 26:
                 if s < 21:
                     if s < 19:
                         if s < 18:
-                            # state 17: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_23(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    start0 = m.start(2)
-                                    span0 = (0, 0)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    pos = m.end()
-                                    s = 18
-                                    continue
-                                if g == 6:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    start0 = m.start(5)
-                                    span0 = (0, 0)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    pos = m.end()
-                                    s = 27
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
-                            if pos == n:
-                                return None
-                            m = match_11(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                                    if pos == n:
-                                        return None
-                                    m = match_12(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            s = 28
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                    else:
-                        if s < 20:
-                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_24(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_16(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 6:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
-                                        pos = e
-                                        s = 20
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    if unknown0 == 2:
-                                        return None
-                                    end_code(out, start0, m.end(7))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 23:
-                        if s < 22:
-                            # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
+                            # state 17: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
                             m = match_10(text, pos)
@@ -2740,7 +2421,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 27
                                         continue
                                     if c in "ft":
                                         found = read_at(text, pos, depth)
@@ -2765,7 +2446,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 27
                                         continue
                                     if c == "n":
                                         found = read_at(text, pos, depth)
@@ -2779,7 +2460,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 29
+                                        s = 27
                                         continue
                                     if c in "-0123456789":
                                         found = read_at(text, pos, depth)
@@ -2804,7 +2485,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 27
                                         continue
                                     if c == "{":
                                         try:
@@ -2821,7 +2502,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 29
+                                        s = 27
                                         continue
                                     if c == "\"":
                                         try:
@@ -2849,7 +2530,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 27
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2859,16 +2540,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 22: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            # state 18: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 6:
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    id0 = last
+                                    pos = m.end()
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                                    if pos == n:
+                                        return None
+                                    m = match_23(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            s = 28
+                                            continue
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 3:
+                                    pos = m.end()
+                                    s = 28
+                                    continue
+                                if g == 5:
                                     if unknown0 == 2:
                                         return None
-                                    end_code(out, start0, m.end(5))
+                                    end_code(out, start0, m.end(4))
                                     pos = m.end()
                                     s = 10
                                     continue
@@ -2877,8 +2581,97 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 24:
-                            # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        if s < 20:
+                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_24(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(2)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 20
+                                    continue
+                                if g == 6:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(5)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 29
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 20: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
+                            if pos == n:
+                                return None
+                            m = match_12(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                                    if pos == n:
+                                        return None
+                                    m = match_13(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            s = 30
+                                            continue
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                else:
+                    if s < 23:
+                        if s < 22:
+                            # state 21: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_25(text, pos)
@@ -2908,13 +2701,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                            # state 22: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 6:
                                     pos = m.end()
                                     # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
                                     if pos == n:
@@ -2932,17 +2725,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last, e, said = found
                                         unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 24
+                                        s = 22
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
+                                if g == 8:
                                     if unknown0 == 2:
                                         return None
-                                    end_code(out, start0, m.end(2))
-                                    start0 = m.start(3)
-                                    end_code(out, start0, m.end(3))
+                                    end_code(out, start0, m.end(7))
                                     pos = m.end()
                                     s = 10
                                     continue
@@ -2950,17 +2741,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-            else:
-                if s < 29:
-                    if s < 27:
-                        if s < 26:
-                            # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                    else:
+                        if s < 24:
+                            # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 3:
+                                if g == 2:
                                     if unknown0:
                                         return None
                                     if is_answer(name0, ANSWERS):
@@ -2976,22 +2765,99 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if parts0.__class__ is not str:
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    start0 = m.start(2)
-                                    span0 = (0, 0)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
                                     pos = m.end()
-                                    s = 30
+                                    s = 10
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
+                            if s < 25:
+                                # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_27(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            unknown0 = max(unknown0, doubt(text, pos))
+                                            pos = e
+                                            s = 24
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if g == 4:
+                                        if unknown0 == 2:
+                                            return None
+                                        end_code(out, start0, m.end(2))
+                                        start0 = m.start(3)
+                                        end_code(out, start0, m.end(3))
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
+                                # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_28(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        if unknown0:
+                                            return None
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        start0 = m.start(2)
+                                        span0 = (0, 0)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
+                                        pos = m.end()
+                                        s = 31
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+            else:
+                if s < 30:
+                    if s < 28:
+                        if s < 27:
                             # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -3042,7 +2908,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 32
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -3067,7 +2933,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 32
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -3081,7 +2947,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 31
+                                                s = 32
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -3106,7 +2972,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 32
                                                 continue
                                             if c == "{":
                                                 try:
@@ -3123,7 +2989,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 31
+                                                s = 32
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -3151,7 +3017,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 32
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -3164,12 +3030,64 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 28:
-                            # state 27: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                        else:
+                            # state 27: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_25(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
+                        if s < 29:
+                            # state 28: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                unknown0 = max(unknown0, doubt(text, pos))
+                                pos = e
+                                s = 18
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 29: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                            if pos == n:
+                                return None
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3191,12 +3109,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_13(text, pos)
+                                m = match_14(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
                                         pos = m.end()
-                                        s = 28
+                                        s = 30
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -3205,8 +3123,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 28: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
+                else:
+                    if s < 32:
+                        if s < 31:
+                            # state 30: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -3241,7 +3161,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 33
                                 continue
                             if c in "ft":
                                 found = read_at(text, pos, depth)
@@ -3266,7 +3186,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 33
                                 continue
                             if c == "n":
                                 found = read_at(text, pos, depth)
@@ -3280,7 +3200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 32
+                                s = 33
                                 continue
                             if c in "-0123456789":
                                 found = read_at(text, pos, depth)
@@ -3305,7 +3225,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 33
                                 continue
                             if c == "{":
                                 try:
@@ -3322,7 +3242,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 32
+                                s = 33
                                 continue
                             if c == "\"":
                                 try:
@@ -3350,48 +3270,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 33
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 31:
-                        if s < 30:
-                            # state 29: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_24(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
                         else:
-                            # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                            # state 31: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3413,7 +3301,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_28(text, pos)
+                                m = match_29(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3453,7 +3341,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 34
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -3478,7 +3366,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 34
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -3492,7 +3380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 33
+                                            s = 34
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -3517,7 +3405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 34
                                             continue
                                         if c == "{":
                                             try:
@@ -3534,7 +3422,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 33
+                                            s = 34
                                             continue
                                         if c == "\"":
                                             try:
@@ -3562,7 +3450,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 34
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -3575,11 +3463,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 32:
-                            # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        if s < 33:
+                            # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_21(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -3629,11 +3517,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 33:
-                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if s < 34:
+                                # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_23(text, pos)
+                                m = match_24(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -3676,17 +3564,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         unknown0 = 0
                                         pos = m.end()
-                                        s = 27
+                                        s = 29
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                # state 34: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_27(text, pos)
+                                m = match_28(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
@@ -3710,7 +3598,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         unknown0 = 0
                                         pos = m.end()
-                                        s = 30
+                                        s = 31
                                         continue
                                     if g == 4:
                                         if unknown0:

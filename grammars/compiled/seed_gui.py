@@ -45,11 +45,9 @@ MARKERS = (
     "</function>",
     "</parameter>",
     "</seed:tool_call>",
-    "</think>",
     "<function=",
     "<parameter=",
     "<seed:tool_call>",
-    "<think>",
     "<|FunctionCallEnd|>\n</mcp_env>",
 )
 header = Header(

@@ -30,11 +30,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "</function>",
     "</parameter>",
-    "</seed:think>",
     "</seed:tool_call>",
     "<function=",
     "<parameter=",
-    "<seed:think>",
     "<seed:tool_call>",
 )
 

@@ -31,8 +31,6 @@ FORMAT = "showui"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
     "{'action': '",
 )
 header = Header(

@@ -33,10 +33,7 @@ FORMAT = "skyvern"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "\"action_plan\":",
     "\"actions\":",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="skyvern",

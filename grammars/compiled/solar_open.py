@@ -26,7 +26,6 @@ PROMPT_END = "<|begin|>assistant"
 TRIMS_TEXT = False
 MARKERS = (
     "<|begin|>assistant<|content|>",
-    "<|begin|>assistant<|think|>",
     "<|begin|>assistant<|tool_calls|>",
     "<|calls|>",
     "<|end|>",

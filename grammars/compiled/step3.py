@@ -30,9 +30,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "</steptml:invoke><｜tool_call_end｜>",
     "</steptml:parameter>",
-    "</think>",
     "<steptml:parameter name=\"",
-    "<think>",
     "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"",
     "<｜tool_calls_begin｜>",
     "<｜tool_calls_end｜>",

@@ -26,8 +26,6 @@ FORMAT = "suggestions"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="suggestions",

@@ -34,9 +34,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
-    "\"thought\":",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="surfer_h",

@@ -20,8 +20,6 @@ FORMAT = "text"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
 )
 
 match_1 = lazy(

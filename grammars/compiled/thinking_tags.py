@@ -19,10 +19,6 @@ FORMAT = "thinking_tags"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
-    "<|im_end|>",
-    "<|im_start|>thinking",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -33,8 +33,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
-    "<think>",
     "<|tool_call_begin|>",
     "<|tool_call_end|>",
     "<|tool_calls_section_begin|>",

@@ -32,9 +32,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
     "</tool_calls>",
-    "<think>",
     "<tool_calls>",
 )
 

@@ -35,11 +35,6 @@ FORMAT = "ui_tars_1_0"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</Thought>",
-    "</think>",
-    "<Thought>",
-    "<think>",
-    "Action:",
 )
 header = Header(
     format="ui_tars_1_0",

@@ -34,9 +34,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "</action>",
-    "</think>",
     "<action>",
-    "<think>",
 )
 header = Header(
     format="ui_venus_1_0",

@@ -28,8 +28,6 @@ FORMAT = "webarena"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
-    "</think>",
-    "<think>",
     "In summary, the next action I will perform is ```",
 )
 header = Header(

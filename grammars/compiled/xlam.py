@@ -32,8 +32,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
-    "<think>",
 )
 
 match_1 = lazy(

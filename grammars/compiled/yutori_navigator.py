@@ -35,8 +35,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
-    "</think>",
-    "<think>",
 )
 header = Header(
     format="yutori_navigator",

@@ -80,11 +80,12 @@ def readable(case: Case, reply: Reply) -> dict[str, Any]:
 def refusal(case: Case, reply: Reply) -> str:
     """Why a reply must not be accepted as what a case is read as; "" where it may be.
 
-    A sound response has no diagnostic and the status "ok"; of a damaged one, something is said.
+    A sound response has no diagnostic but notes, and the status "ok"; of a damaged one, something is said.
     """
     said = [str(diagnostic) for diagnostic in reply.diagnostics]
-    if case.kind == "ok" and said:
-        return "a case in `ok/` has a diagnostic: " + "; ".join(said)
+    problems = [str(diagnostic) for diagnostic in reply.diagnostics if diagnostic.severity != "note"]
+    if case.kind == "ok" and problems:
+        return "a case in `ok/` has a diagnostic: " + "; ".join(problems)
     if case.kind == "ok" and reply.status != "ok":
         return f"a case in `ok/` is {reply.status}"
     if case.kind == "err" and not said:

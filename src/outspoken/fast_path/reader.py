@@ -56,18 +56,20 @@ class FastPath:
         if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
-            return output if found.__class__ is int and not self.leaves_markup(output) else None
+            return output if found.__class__ is int and not self.leaves_markup(output, tools) else None
         output = Output(text, None, trims=self.trims_text)
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
             return None
-        return None if self.leaves_markup(output) else output
+        return None if self.leaves_markup(output, tools) else output
 
-    def leaves_markup(self, output: Output) -> bool:
-        """Does a text in the output hold markup of the format? The parser reports it."""
-        for segment in output.segments:
-            if segment.__class__ is Text and self._markup.is_in(segment.text):
+    def leaves_markup(self, output: Output, tools: Tools | None) -> bool:
+        """May a text in the output hold markup of the format, or a call? The parser reports it."""
+        is_in = self._markup.is_in
+        for segment in [segment for segment in output.segments if segment.__class__ is Text]:
+            text = segment.text
+            if is_in(text) or (tools is not None and any(name in text for name in tools.names)):
                 return True
         return False
 

@@ -1,7 +1,7 @@
 """Opening markers with a mistake: transitions over text that is nearly an opening marker, where a call follows.
 
-To the strict grammar, an opening marker with a mistake is text, and so is the call behind it. Prose holds such text, too.
-So what follows must go on as the grammar says, up to a marker that does not occur by chance.
+To the strict grammar, an opening marker with a mistake is text, and so is the call behind it. Prose holds such text,
+too. So what follows must go on as the grammar says, up to a marker that does not occur by chance.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ def near_openers(config: Config) -> list[Transition]:
 
 def _with_mistake(opener: Transition, written: str, following: str) -> Transition:
     first = {written[0], written[0].swapcase(), written[1]}
+    boundary = r"(?<!\w)" if written[0].isalnum() else ""
     terminal = Terminal(
         name=f"{opener.terminal.name}~",
         short=opener.terminal.short,
-        regex=f"{near_miss_pattern(written)}(?={SPACES}{following})",
+        regex=f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})",
         canonical="",
         grows=False,
         may_stay_open=True,

@@ -169,7 +169,8 @@ class ResponseReader:
         if format is None:
             return []
         automaton = self._automaton if format == self.format else registry.automaton(format)
-        return unread_markup(self._builder.output.segments, markup_search(automaton), format)
+        builder = self._builder
+        return unread_markup(builder.output.segments, markup_search(automaton), format, builder.context.tools)
 
 
 def read_embedded(

@@ -94,7 +94,11 @@ class MarkupSearch:
             for end, mistakes in near_misses(text, start, marker)[:1]
             if end >= match.end()
         ]
-        return min(found)[2] if found else None
+        if not found or any(
+            text.find(m, max(begun - len(m) + 1, 0), match.end() + len(m) - 1) >= 0 for m in self.markers
+        ):
+            return None  # it is a part of a marker that is intact
+        return min(found)[2]
 
 
 def _needed_chars(markers: list[str]) -> str | None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Tables
-from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.notations.tools import Tools
+from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Segment, Text
+
+#: A word of a sentence.
+_WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
+
+#: The name of a tool, and what follows it in a call.
+_CALLED = r"(?<![\w.]){}(?=[\"']\s{{0,9}}[,}}:]|[^\S\n]{{0,9}}\n?[({{])"
 
 
 @lru_cache(maxsize=256)
@@ -19,24 +27,57 @@ def markup_search(automaton: Automaton) -> MarkupSearch:
 
 
 def written_markers(tables: Tables) -> list[str]:
-    """The markers of a format as they are written, without the words that open reasoning, such as `Thought:`."""
+    """The markers of a format as they are written, but for those of reasoning: without calls, they are prose."""
     shifts = [(name, action) for state in tables.states for name, action in state.items() if action >= 0]
-    thoughts = {name for name, action in shifts if "think" in tables.nodes[action].split()}
-    found = [t for t in tables.terminals.values() if t.short.startswith("_")]
-    return [w for t in found if (w := t.canonical.strip()) and not (t.name in thoughts and w[0].isalnum())]
+    opened = [action for _, action in shifts if "think" in tables.nodes[action].split()]
+    reasoning = [name for name, terminal in tables.terminals.items() if terminal.short == "REASONING"]
+    within = [tables.states[action][name] for action in opened for name in reasoning if name in tables.states[action]]
+    thoughts = {name for name, action in shifts if action in opened}
+    thoughts |= {name for state in within for name in tables.states[state]}
+    found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
+    return [t.canonical.strip() for t in found]
 
 
-def unread_markup(segments: Iterable[Segment], search: MarkupSearch, format: str) -> list[PendingDiagnostic]:
-    """A diagnostic for each text that holds markup, at the first marker in it."""
+def unread_markup(
+    segments: Iterable[Segment], search: MarkupSearch, format: str, tools: Tools | None
+) -> list[PendingDiagnostic]:
+    """A diagnostic for each text that holds markup or what looks like a call of a tool.
+
+    It is a warning, or a note if the text is prose about markup.
+    """
     found: list[PendingDiagnostic] = []
     for segment in segments:
         if type(segment) is not Text:
             continue
-        markers = list(search.find(segment.text))
+        text = segment.text
+        markers = list(search.find(text))
+        called = find_named_call(text, tools)
+        likely = [m for m in markers if (called and m.start < called.end()) or not _is_prose(text, m)]
         if markers:
-            first, *more = markers
-            span = (segment.span[0] + first.start, segment.span[0] + first.end)
-            message = f"this looks like the marker {first.written!r}, but no call could be read here, so it stays text"
-            notes = (f"{len(more)} more markers in the same text",) if more else ()
-            found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text", notes))
+            start, end, written = (likely or markers)[0]
+            message = f"this looks like the marker {written!r}, but no call could be read here, so it stays text"
+        elif called:
+            start, end = called.span()
+            message = "this looks like a call, but none could be read here, so it stays text"
+        else:
+            continue
+        span = (segment.span[0] + start, segment.span[0] + end)
+        notes = (f"{len(markers) - 1} more in the same text",) if len(markers) > 1 else ()
+        severity = "warning" if likely or called else "note"
+        found.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
     return found
+
+
+def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
+    """The name of a tool where a call of it may begin."""
+    for name in tools.names if tools is not None else ():
+        if name in text and (match := re.search(_CALLED.format(re.escape(name)), text)):
+            return match
+    return None
+
+
+def _is_prose(text: str, marker: FoundMarkup) -> bool:
+    """Is a marker mentioned: within a line of words, or in a code block?"""
+    before = text[: marker.start]
+    words = before.rpartition("\n")[2] + text[marker.end :].partition("\n")[0]
+    return _WORD.search(words) is not None or before.count("```") % 2 == 1
