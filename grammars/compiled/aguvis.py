@@ -32,6 +32,7 @@ FORMAT = "aguvis"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "<|recipient|>os",
 )
 header = Header(
     format="aguvis",

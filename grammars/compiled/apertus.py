@@ -28,6 +28,7 @@ FORMAT = "apertus"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "<|tools_prefix|>",
     "<|tools_suffix|>",
 )
 

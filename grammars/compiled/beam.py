@@ -31,6 +31,9 @@ MARKERS = (
     "<|call|>",
     "<|channel|>analysis <|constrain|>xml<|message|>",
     "<|end|>",
+    "<|start|>assistant to=",
+    "<|start|>assistant<|channel|>commentary<|message|>",
+    "<|start|>assistant<|channel|>final<|message|>",
 )
 
 find_1 = lazy(

@@ -32,6 +32,7 @@ FORMAT = "cogagent"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "Grounded Operation:",
     "actions=[",
 )
 header = Header(

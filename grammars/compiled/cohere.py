@@ -36,6 +36,8 @@ MARKERS = (
     "\"tool_name\":",
     "<|END_ACTION|>",
     "<|END_RESPONSE|>",
+    "<|START_ACTION|>",
+    "<|START_RESPONSE|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

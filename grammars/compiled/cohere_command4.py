@@ -36,6 +36,8 @@ MARKERS = (
     "\"tool_name\":",
     "<|END_ACTION|>",
     "<|END_TEXT|>",
+    "<|START_ACTION|>",
+    "<|START_TEXT|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

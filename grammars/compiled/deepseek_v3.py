@@ -27,6 +27,7 @@ FORMAT = "deepseek_v3"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
+    "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",
     "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>",

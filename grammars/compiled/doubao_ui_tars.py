@@ -35,6 +35,7 @@ FORMAT = "doubao_ui_tars"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "Action:",
 )
 header = Header(
     format="doubao_ui_tars",

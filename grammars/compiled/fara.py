@@ -37,6 +37,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
     "</tool_call>",
+    "<tool_call>",
 )
 header = Header(
     format="fara",

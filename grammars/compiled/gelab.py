@@ -26,6 +26,7 @@ FORMAT = "gelab"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "action:",
     "summary:",
 )
 header = Header(

@@ -25,6 +25,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "<tool_call|>",
+    "<|tool_call>call:",
 )
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")

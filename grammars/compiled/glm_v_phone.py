@@ -34,6 +34,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "<|end_of_box|>",
+    "Action: <|begin_of_box|>",
     "{\"action_type\": \"",
 )
 header = Header(

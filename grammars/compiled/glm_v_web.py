@@ -31,6 +31,7 @@ MARKERS = (
     "; <content>",
     "</content>",
     "<|end_of_box|>",
+    "Action:",
     "]; [",
 )
 header = Header(

@@ -29,6 +29,9 @@ MARKERS = (
     "<|call|>",
     "<|channel|>commentary json<|message|>",
     "<|end|>",
+    "<|start|>assistant to=functions.",
+    "<|start|>assistant<|channel|>commentary<|message|>",
+    "<|start|>assistant<|channel|>final<|message|>",
 )
 
 find_1 = lazy(

@@ -28,6 +28,7 @@ FORMAT = "inkling"
 PROMPT_END = "<|message_model|>"
 TRIMS_TEXT = True
 MARKERS = (
+    "<|message_model|><|content_invoke_tool_json|>",
     "<|message_model|><|content_text|>",
 )
 

@@ -29,7 +29,9 @@ PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
     "<|tool_call_argument_begin|>",
+    "<|tool_call_begin|>",
     "<|tool_call_end|>",
+    "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
     "functions.",
 )

@@ -46,6 +46,8 @@ MARKERS = (
     "<|close|>tools<|sep|>",
     "<|open|>argument key=\"",
     "<|open|>call tool=\"",
+    "<|open|>response<|sep|>",
+    "<|open|>tools<|sep|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -39,6 +39,7 @@ MARKERS = (
     "</answer>",
     "</tool_call>",
     "<answer>",
+    "<tool_call>",
 )
 header = Header(
     format="mai_ui",

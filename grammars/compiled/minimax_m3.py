@@ -26,6 +26,7 @@ MARKERS = (
     "]<]minimax[>[</invoke>",
     "]<]minimax[>[</tool_call>",
     "]<]minimax[>[<invoke name=\"",
+    "]<]minimax[>[<tool_call>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[\]`]", "search")

@@ -32,6 +32,7 @@ MARKERS = (
     "\"arguments\":",
     "[ARGS]",
     "[CALL_ID]",
+    "[TOOL_CALLS]",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")

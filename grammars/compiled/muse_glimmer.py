@@ -32,6 +32,7 @@ MARKERS = (
     "<atem:parameter name=\"",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
     "<|start|>assistant to=",
+    "<|start|>assistant to=user<|message|>",
 )
 
 find_1 = lazy(

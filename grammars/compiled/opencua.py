@@ -32,6 +32,7 @@ FORMAT = "opencua"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "## Code:",
 )
 header = Header(
     format="opencua",

@@ -28,6 +28,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "</point>",
     "<point>",
+    "actions:",
 )
 header = Header(
     format="os_atlas",

@@ -29,6 +29,7 @@ MARKERS = (
     "<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>",
     "<|plamo:begin_tool_name:plamo|>",
     "<|plamo:begin_tool_request:plamo|>",
+    "<|plamo:begin_tool_requests:plamo|>",
     "<|plamo:end_tool_arguments:plamo|>",
     "<|plamo:end_tool_name:plamo|>",
     "<|plamo:end_tool_request:plamo|>",

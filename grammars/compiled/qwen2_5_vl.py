@@ -38,6 +38,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
     "</tool_call>",
+    "<tool_call>",
 )
 header = Header(
     format="qwen2_5_vl",

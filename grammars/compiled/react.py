@@ -38,6 +38,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "Action Input:",
+    "Action:",
+    "Final Answer:",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 

@@ -42,6 +42,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
     "\"action_input\":",
+    "Action:",
+    "Final Answer:",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 

@@ -35,6 +35,7 @@ FORMAT = "ui_tars"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "Action:",
 )
 header = Header(
     format="ui_tars",

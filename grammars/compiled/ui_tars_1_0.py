@@ -35,6 +35,7 @@ FORMAT = "ui_tars_1_0"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "Action:",
 )
 header = Header(
     format="ui_tars_1_0",

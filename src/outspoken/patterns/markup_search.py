@@ -68,37 +68,40 @@ class MarkupSearch:
 
     def find(self, text: str) -> Iterator[FoundMarkup]:
         """The markers in a text, in their order. Those behind many places that are none are not found."""
-        pos = 0
+        pos = first = 0
         for _ in range(_MAX_PLACES):
             match = self._search(text, pos)
             if match is None:
                 return
-            found = self._around(text, match, pos)
+            pos = match.start() + 1
+            found = self._around(text, match, first)
             if found is not None:
                 yield found
-            pos = match.end() if found is None else max(found.end, match.end())
+                pos = first = max(found.end, match.end())
 
     def _around(self, text: str, match: re.Match[str], first: int) -> FoundMarkup | None:
         """The marker of which a fragment was found; of several, the one with the fewest mistakes, then the longest."""
-        begun = match.start()
-        alike = [places for piece, places in self._by_fragment.items() if piece.startswith(match[0])]
-        known = [(marker, begun - at) for places in alike for marker, at in places]
+        begun, piece = match.start(), match[0]
+        within = [(piece.find(part), places) for part, places in self._by_fragment.items() if part in piece]
+        known = [(marker, begun + i - at) for i, places in within for marker, at in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
         if intact:
             return max(intact, key=lambda found: found.end - found.start)
-        tried = {(m, start) for m, at in known for start in range(at - 1, at + 2 if at < begun else at + 1)}
         found = [
             (mistakes, start - end, FoundMarkup(start, end, marker))
-            for marker, start in tried
-            if first <= start <= begun
+            for marker, start in {(m, at + i) for m, at in known for i in (-1, 0, 1)}
+            if first <= start <= match.start() + 1
             for end, mistakes in near_misses(text, start, marker)[:1]
             if end >= match.end()
         ]
-        if not found or any(
-            text.find(m, max(begun - len(m) + 1, 0), match.end() + len(m) - 1) >= 0 for m in self.markers
-        ):
+        if not found or any(self._is_across(text, match, marker) for marker in self.markers):
             return None  # it is a part of a marker that is intact
         return min(found)[2]
+
+    def _is_across(self, text: str, match: re.Match[str], marker: str) -> bool:
+        """Does an intact marker stand where a fragment was found?"""
+        first = max(match.start() - len(marker) + 1, 0)
+        return text.find(marker, first, match.end() + len(marker) - 1) >= 0
 
 
 def _needed_chars(markers: list[str]) -> str | None:

@@ -33,7 +33,7 @@ def written_markers(tables: Tables) -> list[str]:
     reasoning = [name for name, terminal in tables.terminals.items() if terminal.short == "REASONING"]
     within = [tables.states[action][name] for action in opened for name in reasoning if name in tables.states[action]]
     thoughts = {name for name, action in shifts if action in opened}
-    thoughts |= {name for state in within for name in tables.states[state]}
+    thoughts |= {name for state in within for name, action in tables.states[state].items() if action >= 0}
     found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
     return [t.canonical.strip() for t in found]
 
