@@ -28,7 +28,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react_json.lark": 1339059694,
+    "react_json.lark": 4001406655,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
@@ -70,33 +70,33 @@ find_1 = lazy(
     r'\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_'
     r'name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
     r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|t'
-    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}'
-    r'[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|to'
-    r"ol|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,"
-    r'99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"'
-    r'\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|r'
-    r'easoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling'
-    r')"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:func'
-    r'tion|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]'
-    r'{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|to'
-    r'ol_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:('
-    r'?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_in'
-    r'put|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,9'
-    r'9}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
-    r',99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"'
-    r'(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,'
-    r'99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r'
-    r'\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:actio'
-    r'n_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s'
-    r'{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:'
-    r'action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?'
-    r':("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?'
-    r'=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,'
-    r"3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}["
-    r" ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0"
-    r",2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:"
-    r"<think(?:ing)?>))())",
+    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0'
+    r',99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,9'
+    r'9}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool'
+    r'_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}'
+    r'"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:'
+    r'\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments'
+    r'|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
+    r'\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"'
+    r'\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|too'
+    r'l|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_in'
+    r'put|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*"'
+    r')[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
+    r'：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|inp'
+    r'ut|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0'
+    r',99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{'
+    r'0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|'
+    r'tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},'
+    r'\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_i'
+    r'nput|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:'
+    r'\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|functi'
+    r'on|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observati'
+    r"on[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3"
+    r"}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]"
+    r"?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
+    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`"
+    r")()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
@@ -118,32 +118,32 @@ match_1 = lazy(
     r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
     r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
     r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i'
-    r":(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{"
-    r'\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))|(?i:'
-    r'\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca'
-    r'lling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0'
-    r',99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool'
-    r'_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,9'
-    r'9}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0'
-    r',99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|argu'
-    r'ments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0'
-    r'c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9'
-    r'}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,'
-    r'800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,9'
-    r'9}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:('
-    r'?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99'
-    r'}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99'
-    r'}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s'
-    r'{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
-    r'){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r'
-    r'\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)'
-    r'))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
-    r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]'
-    r"?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought"
-    r"[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*"
-    r"_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
-    r"1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r':\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_inpu'
+    r't|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
+    r'"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
+    r'9}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?'
+    r':type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99'
+    r'}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n'
+    r']*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_'
+    r'input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0'
+    r',99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:ac'
+    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
+    r'"[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?='
+    r'\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0'
+    r',3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|tho'
+    r'ught|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|'
+    r'reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_callin'
+    r'g)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:fun'
+    r'ction|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
+    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
+    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:('
+    r'?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|'
+    r'tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#'
+    r"]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ "
+    r"]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]"
+    r"?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
+    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
+    r"[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -173,19 +173,19 @@ find_2 = lazy(
     r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
     r"\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
     r'\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|argument'
-    r's|parameters|args)))|(?i:\n[ ]{0,9}(?=\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_'
-    r'input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t'
-    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
-    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
-    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
-    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
-    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
-    r'[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"'
-    r'\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name'
-    r'|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,'
-    r"3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thou"
-    r"ght[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer["
-    r"*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r's|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,9'
+    r'9}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?'
+    r':tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|n'
+    r'ame|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,'
+    r'2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought'
+    r'|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s'
+    r'{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|ar'
+    r'guments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|('
+    r'?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_call'
+    r's?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}['
+    r"*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
+    r" ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?"
+    r"answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -242,39 +242,28 @@ match_11 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
-    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
-match_12 = lazy(
-    globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
     r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
     r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
     r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
     r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
     r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
     r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
-match_15 = lazy(
-    globals(), "match_15",
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
@@ -283,9 +272,9 @@ match_15 = lazy(
     r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
     r"\r\n]*())|)|\})",
 )
-match_16 = lazy(globals(), "match_16", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_17 = lazy(
-    globals(), "match_17",
+match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_16 = lazy(
+    globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
@@ -293,9 +282,21 @@ match_17 = lazy(
     r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
     r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_18 = lazy(globals(), "match_18", r"(?:(?i:<\/think(?:ing)?>))()")
-match_19 = lazy(
-    globals(), "match_19",
+match_17 = lazy(
+    globals(), "match_17",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
+    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+)
+match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_19 = lazy(globals(), "match_19", r"(?:(?i:<\/think(?:ing)?>))()")
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
@@ -304,37 +305,20 @@ match_19 = lazy(
     r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|'
     r"\})",
 )
-match_20 = lazy(
-    globals(), "match_20",
+match_21 = lazy(
+    globals(), "match_21",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|i'
     r'd)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|))',
 )
-match_21 = lazy(
-    globals(), "match_21",
+match_22 = lazy(
+    globals(), "match_22",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id'
     r')"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:nam'
     r'e|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|'
     r"\](?:[ \t\x0c\r\n]*(?:```())|))|))",
 )
-match_22 = lazy(
-    globals(), "match_22",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
-    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
-    r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))('
-    r'?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:type|inde'
-    r'x|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
-)
 match_23 = lazy(
     globals(), "match_23",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
-    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
-)
-match_24 = lazy(
-    globals(), "match_24",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"('
@@ -344,10 +328,9 @@ match_24 = lazy(
     r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
     r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
-match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
-match_27 = lazy(
-    globals(), "match_27",
+match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
+match_25 = lazy(
+    globals(), "match_25",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
@@ -355,8 +338,8 @@ match_27 = lazy(
     r'(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:['
     r" \t\x0c\r\n]*(?:(```)())|))",
 )
-match_28 = lazy(
-    globals(), "match_28",
+match_26 = lazy(
+    globals(), "match_26",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
@@ -364,8 +347,8 @@ match_28 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_29 = lazy(
-    globals(), "match_29",
+match_27 = lazy(
+    globals(), "match_27",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -378,7 +361,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 17:
+        if s < 16:
             if s < 8:
                 if s < 4:
                     if s < 2:
@@ -429,25 +412,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 12:
-                                start0 = m.start(11)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 14:
+                            if g == 11:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[13]
+                                said = m[10]
                                 last = said[1:-1]
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
-                                    span0 = (m.start(13), m.end(13))
+                                    span0 = (m.start(10), m.end(10))
                                 else:
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
@@ -462,10 +437,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = m.end()
+                                s = 6
+                                continue
+                            if g == 12:
+                                start0 = m.start()
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
                                 s = 7
                                 continue
-                            if g == 15:
-                                start0 = m.start()
+                            if g == 14:
+                                start0 = m.start(13)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
@@ -531,7 +514,50 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 10:
+                            if g == 11:
+                                start0 = m.start()
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[10]
+                                last = said[1:-1]
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                    span0 = (m.start(10), m.end(10))
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 12:
+                                start0 = m.start()
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 14:
+                                start0 = m.start(13)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 8
+                                continue
+                            if g == 15:
                                 pos = m.end()
                                 # after '['; expected: _ENVELOPE_OPEN, '{'
                                 if pos == n:
@@ -552,49 +578,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
-                            if g == 12:
-                                start0 = m.start(11)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 14:
-                                start0 = m.start()
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[13]
-                                last = said[1:-1]
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                    span0 = (m.start(13), m.end(13))
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = m.end()
-                                s = 7
-                                continue
-                            if g == 15:
-                                start0 = m.start()
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 8
-                                continue
                             if g == 16:
                                 return None
                             if g == 17:
@@ -1179,53 +1162,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
-                                    name0 = m[1]
-                                    pos = m.end()
-                                    s = 17
-                                    continue
-                                if g == 4:
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 17
-                                    continue
-                                if g == 5:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
-                                        pos = e
-                                        s = 18
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
                                     said = m[1]
                                     last = said[1:-1]
                                     name0 = last
@@ -1233,7 +1169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_13(text, pos)
+                                    m = match_12(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1273,7 +1209,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -1298,7 +1234,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -1312,7 +1248,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -1337,7 +1273,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c == "{":
                                                 try:
@@ -1354,7 +1290,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -1382,7 +1318,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 19
+                                                s = 17
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -1408,7 +1344,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_14(text, pos)
+                                                m = match_13(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
@@ -1437,7 +1373,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                                         unknown0 = 0
                                                         pos = m.end()
-                                                        s = 20
+                                                        s = 18
                                                         continue
                                                     return None
                                                 if args0 is not None or key0 is not None:
@@ -1454,11 +1390,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after JSON_STRING in code|tool_call; expected: ', ', '}'
+                    else:
+                        if s < 7:
+                            # state 6: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1501,7 +1438,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last, e, said = found
                                         unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 7
+                                        s = 6
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -1510,14 +1447,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-            else:
-                if s < 12:
-                    if s < 10:
-                        if s < 9:
-                            # state 8: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                        else:
+                            # state 7: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -1539,7 +1473,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_17(text, pos)
+                                m = match_16(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -1579,7 +1513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 21
+                                            s = 19
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -1604,7 +1538,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 21
+                                            s = 19
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -1618,7 +1552,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 21
+                                            s = 19
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -1643,7 +1577,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 21
+                                            s = 19
                                             continue
                                         if c == "{":
                                             try:
@@ -1660,7 +1594,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 21
+                                            s = 19
                                             continue
                                         if c == "\"":
                                             try:
@@ -1688,7 +1622,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 21
+                                            s = 19
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -1748,7 +1682,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             last, e, said = found
                                             pos = e
-                                            s = 22
+                                            s = 20
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -1771,7 +1705,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             last, e, said = found
                                             unknown0 = max(unknown0, doubt(text, pos))
                                             pos = e
-                                            s = 22
+                                            s = 20
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -1799,6 +1733,70 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 12:
+                    if s < 10:
+                        if s < 9:
+                            # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                            if pos == n:
+                                return None
+                            m = match_17(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    name0 = m[1]
+                                    pos = m.end()
+                                    s = 21
+                                    continue
+                                if g == 4:
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 21
+                                    continue
+                                if g == 5:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
+                                        # after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                                        if pos == n:
+                                            return None
+                                        m = match_18(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 2:
+                                                if unknown0 == 2:
+                                                    return None
+                                                end_code(out, start0, m.end(1))
+                                                pos = m.end()
+                                                s = 10
+                                                continue
+                                            return None
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -1834,7 +1832,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 5
+                                s = 8
                                 continue
                             if g == 6:
                                 start0 = m.start(5)
@@ -1845,7 +1843,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
-                                m = match_12(text, pos)
+                                m = match_11(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1888,21 +1886,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 12:
-                                start0 = m.start(11)
+                            if g == 9:
+                                start0 = m.start(8)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 6
+                                s = 5
                                 continue
-                            if g == 15:
+                            if g == 12:
                                 start0 = m.start()
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 8
+                                s = 7
                                 continue
                             if g == 22:
                                 start0 = m.start()
@@ -1919,7 +1917,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_18(text, e)
+                                m = match_19(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -1942,7 +1940,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 12: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_20(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1993,7 +1991,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 23
+                                                s = 22
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -2018,7 +2016,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 23
+                                                s = 22
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -2032,7 +2030,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 23
+                                                s = 22
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -2057,7 +2055,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 23
+                                                s = 22
                                                 continue
                                             if c == "{":
                                                 try:
@@ -2074,7 +2072,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 23
+                                                s = 22
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -2102,7 +2100,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 23
+                                                s = 22
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -2129,7 +2127,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last, e, said = found
                                         unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 24
+                                        s = 23
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2182,7 +2180,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 25
+                                        s = 24
                                         continue
                                     if c in "ft":
                                         found = read_at(text, pos, depth)
@@ -2207,7 +2205,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 25
+                                        s = 24
                                         continue
                                     if c == "n":
                                         found = read_at(text, pos, depth)
@@ -2221,7 +2219,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 25
+                                        s = 24
                                         continue
                                     if c in "-0123456789":
                                         found = read_at(text, pos, depth)
@@ -2246,7 +2244,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 25
+                                        s = 24
                                         continue
                                     if c == "{":
                                         try:
@@ -2263,7 +2261,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 25
+                                        s = 24
                                         continue
                                     if c == "\"":
                                         try:
@@ -2291,7 +2289,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 25
+                                        s = 24
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2311,76 +2309,236 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_answer(out, start0, n)
                             break
                         else:
-                            if s < 16:
-                                # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_20(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        if unknown0:
+                            # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_21(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        pos = m.end()
-                                        s = 10
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_21(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        if unknown0:
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        start0 = m.start(2)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        pos = m.end()
-                                        s = 26
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
         else:
-            if s < 26:
-                if s < 21:
-                    if s < 19:
-                        if s < 18:
-                            # state 17: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
+            if s < 24:
+                if s < 20:
+                    if s < 18:
+                        if s < 17:
+                            # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_22(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(2)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 25
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 17: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_23(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(2)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 18
+                                    continue
+                                if g == 6:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(5)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 26
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
+                        if s < 19:
+                            # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
+                            if pos == n:
+                                return None
+                            m = match_11(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                                    if pos == n:
+                                        return None
+                                    m = match_12(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            s = 27
+                                            continue
+                                        return None
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_18(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                else:
+                    if s < 22:
+                        if s < 21:
+                            # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_16(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 6:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
+                                        s = 20
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 8:
+                                    if unknown0 == 2:
+                                        return None
+                                    end_code(out, start0, m.end(7))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
                             m = match_10(text, pos)
@@ -2423,7 +2581,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 27
+                                        s = 28
                                         continue
                                     if c in "ft":
                                         found = read_at(text, pos, depth)
@@ -2448,7 +2606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 27
+                                        s = 28
                                         continue
                                     if c == "n":
                                         found = read_at(text, pos, depth)
@@ -2462,7 +2620,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 27
+                                        s = 28
                                         continue
                                     if c in "-0123456789":
                                         found = read_at(text, pos, depth)
@@ -2487,7 +2645,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 27
+                                        s = 28
                                         continue
                                     if c == "{":
                                         try:
@@ -2504,7 +2662,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 27
+                                        s = 28
                                         continue
                                     if c == "\"":
                                         try:
@@ -2532,7 +2690,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 27
+                                        s = 28
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2541,40 +2699,30 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 18: after JSON_VALUE in code|tool_call; expected: ', ', '}'
+                    else:
+                        if s < 23:
+                            # state 22: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                                    if pos == n:
+                                    if unknown0:
                                         return None
-                                    m = match_23(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            s = 28
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 3:
-                                    pos = m.end()
-                                    s = 28
-                                    continue
-                                if g == 5:
-                                    if unknown0 == 2:
-                                        return None
-                                    end_code(out, start0, m.end(4))
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
                                     s = 10
                                     continue
@@ -2582,12 +2730,57 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 20:
-                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        else:
+                            # state 23: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_24(text, pos)
+                            m = match_25(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
+                                        s = 23
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    if unknown0 == 2:
+                                        return None
+                                    end_code(out, start0, m.end(2))
+                                    start0 = m.start(3)
+                                    end_code(out, start0, m.end(3))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 28:
+                    if s < 26:
+                        if s < 25:
+                            # state 24: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -2611,29 +2804,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
                                     pos = m.end()
-                                    s = 20
-                                    continue
-                                if g == 6:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    start0 = m.start(5)
-                                    span0 = (0, 0)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    pos = m.end()
                                     s = 29
                                     continue
                                 return None
@@ -2641,225 +2811,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 20: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
+                            # state 25: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
-                                    if pos == n:
-                                        return None
-                                    m = match_13(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            s = 30
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 23:
-                        if s < 22:
-                            # state 21: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_25(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 22: after JSON_VALUE in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_17(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 6:
-                                    pos = m.end()
-                                    # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        unknown0 = max(unknown0, doubt(text, pos))
-                                        pos = e
-                                        s = 22
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    if unknown0 == 2:
-                                        return None
-                                    end_code(out, start0, m.end(7))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                    else:
-                        if s < 24:
-                            # state 23: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_26(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            if s < 25:
-                                # state 24: after JSON_VALUE in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_27(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        pos = m.end()
-                                        # after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            unknown0 = max(unknown0, doubt(text, pos))
-                                            pos = e
-                                            s = 24
-                                            continue
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if g == 4:
-                                        if unknown0 == 2:
-                                            return None
-                                        end_code(out, start0, m.end(2))
-                                        start0 = m.start(3)
-                                        end_code(out, start0, m.end(3))
-                                        pos = m.end()
-                                        s = 10
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 25: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_28(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        if unknown0:
-                                            return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        start0 = m.start(2)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        pos = m.end()
-                                        s = 31
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-            else:
-                if s < 30:
-                    if s < 28:
-                        if s < 27:
-                            # state 26: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2910,7 +2865,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 32
+                                                s = 30
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -2935,7 +2890,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 32
+                                                s = 30
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -2949,7 +2904,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 32
+                                                s = 30
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -2974,7 +2929,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 32
+                                                s = 30
                                                 continue
                                             if c == "{":
                                                 try:
@@ -2991,7 +2946,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 32
+                                                s = 30
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -3019,7 +2974,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 32
+                                                s = 30
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -3032,64 +2987,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 27: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_25(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
                     else:
-                        if s < 29:
-                            # state 28: after _OTHER_KEY in code|tool_call; expected: JSON_VALUE
+                        if s < 27:
+                            # state 26: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                unknown0 = max(unknown0, doubt(text, pos))
-                                pos = e
-                                s = 18
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 29: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
-                            if pos == n:
-                                return None
-                            m = match_16(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3111,12 +3014,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_14(text, pos)
+                                m = match_13(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
                                         pos = m.end()
-                                        s = 30
+                                        s = 27
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -3125,10 +3028,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 32:
-                        if s < 31:
-                            # state 30: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
+                        else:
+                            # state 27: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -3163,7 +3064,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 33
+                                s = 31
                                 continue
                             if c in "ft":
                                 found = read_at(text, pos, depth)
@@ -3188,7 +3089,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 33
+                                s = 31
                                 continue
                             if c == "n":
                                 found = read_at(text, pos, depth)
@@ -3202,7 +3103,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 33
+                                s = 31
                                 continue
                             if c in "-0123456789":
                                 found = read_at(text, pos, depth)
@@ -3227,7 +3128,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 33
+                                s = 31
                                 continue
                             if c == "{":
                                 try:
@@ -3244,7 +3145,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 33
+                                s = 31
                                 continue
                             if c == "\"":
                                 try:
@@ -3272,16 +3173,48 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 33
+                                s = 31
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 31: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                else:
+                    if s < 30:
+                        if s < 29:
+                            # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_18(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 29: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                            if pos == n:
+                                return None
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3303,7 +3236,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_29(text, pos)
+                                m = match_27(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3343,7 +3276,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 34
+                                            s = 32
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -3368,7 +3301,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 34
+                                            s = 32
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -3382,7 +3315,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 34
+                                            s = 32
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -3407,7 +3340,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 34
+                                            s = 32
                                             continue
                                         if c == "{":
                                             try:
@@ -3424,7 +3357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 34
+                                            s = 32
                                             continue
                                         if c == "\"":
                                             try:
@@ -3452,7 +3385,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 34
+                                            s = 32
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -3465,11 +3398,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 33:
-                            # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        if s < 31:
+                            # state 30: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_21(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -3493,7 +3426,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
                                     pos = m.end()
-                                    s = 26
+                                    s = 25
                                     continue
                                 if g == 4:
                                     if unknown0:
@@ -3519,11 +3452,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 34:
-                                # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if s < 32:
+                                # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_24(text, pos)
+                                m = match_23(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -3566,17 +3499,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         unknown0 = 0
                                         pos = m.end()
-                                        s = 29
+                                        s = 26
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 34: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_28(text, pos)
+                                m = match_26(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
@@ -3600,7 +3533,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         unknown0 = 0
                                         pos = m.end()
-                                        s = 31
+                                        s = 29
                                         continue
                                     if g == 4:
                                         if unknown0:
