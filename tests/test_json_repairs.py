@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from outspoken import Parser, parse
+from outspoken.json.heuristic import read_heuristically
 from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import CODES, LEVELS, NOTES, REPAIR_LIMITS, RepairBudget
@@ -287,3 +289,33 @@ def test_limit_of_trust_in_json_repair() -> None:
     assert read_heuristically('{"a": 1,}', {"properties": {"b": {}}}, 128, RepairBudget.of(9)) is None
     assert read_heuristically('{"n": , "t": 1}', None, 128, RepairBudget.of(9)) is None
     assert read_heuristically('["x  ", "x\\n",', None, 128, RepairBudget.of(9)) is not None
+
+
+def test_reading_that_invents_an_argument_loses() -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string"}, "path": {"type": "string"}}}
+    for text, code in (
+        ('{"code": "no "usage:" prefix", "path": "x"}', 'no "usage:" prefix'),
+        ('{"path": "x", "code": "no "usage:" prefix"}', 'no "usage:" prefix'),
+        ('{"path": "x", "code": """"text""""}', '"""text"""'),
+        ('{"path": "x", "code": """text"""}', "text"),
+    ):
+        for limit in ("strings", "heuristic"):
+            for known in (schema, None):
+                (mended,) = repair_region(text, 0, len(text), closed=True, repair_limit=limit, schema=known)
+                assert mended.value == {"path": "x", "code": code}, (text, limit)
+
+
+def test_guess_that_loses_a_sign_or_a_key_is_no_reading() -> None:
+    budget = RepairBudget.of(1000)
+    for span in ('{"a": "x" & y}', '{"a" "b" "c": 1 %}', '{"a": <b>, "c"}', '{"a": {b c: 1}', '{"a": 1 "b": $2}'):
+        found = read_heuristically(span, None, 128, budget)
+        kept = [char for char in span if char.isalnum() or char in "&%<>$"]
+        assert found is None or [char for char in found[1] if char.isalnum() or char in "&%<>$"] == kept
+    assert read_heuristically('{"a": "x", b: "y" "z"}', {"properties": {"a": {}}}, 128, budget) is None
+
+
+def test_guesses_are_made_by_default() -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": [(1)]}\n</tool_call>'
+    assert Parser().repair == "heuristic"
+    assert Parser(on_error="raise").repair == "none"
+    assert parse(text, repair="strings") == parse(text)

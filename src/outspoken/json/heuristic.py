@@ -27,6 +27,9 @@ _TOKEN = re.compile(rf"[{{\[,:]\s*({SOUND.pattern})(?=\s*[,:}}\]])")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf])")
 _EMPTY = re.compile(r"\"\"|''|“”")
 _WORDS = str.maketrans("", "", "_")
+#: Signs that are no part of JSON's notation, and may not be lost.
+_SIGNS = frozenset("!#$%&*<=>?@^|~")
+_KEY = re.compile(rf"({SOUND.pattern})\s*:")
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,), "array": (list,), "string": (str,), "boolean": (bool,), "null": (type(None),),
@@ -77,7 +80,7 @@ def _checked(span: str, value: Any, schema: dict[str, Any] | None, max_depth: in
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return None
-    if depth_of(text) > max_depth or _letters(span) != _letters(text):
+    if depth_of(text) > max_depth or _letters(span) != _letters(text) or not _has_keys(span, text):
         return None
     strings = [json.loads(match[0]) for match in SOUND.finditer(text)]
     if strings.count("") > len(_EMPTY.findall(span)):
@@ -90,12 +93,24 @@ def _checked(span: str, value: Any, schema: dict[str, Any] | None, max_depth: in
     return value, text
 
 
+def _has_keys(span: str, text: str) -> bool:
+    """Do all keys of the JSON that was made of a span stand before a colon there, in the same order?"""
+    pos = 0
+    for match in _KEY.finditer(text):
+        key = re.escape(json.loads(match[1]).strip())
+        found = re.compile(rf"{key}\s*{_QUOTE.pattern}?\s*[:：=]").search(span, pos)
+        if found is None:
+            return False
+        pos = found.end()
+    return True
+
+
 def _letters(text: str) -> list[str]:
-    """The letters and digits of a text, with escapes undone and words of Python as in JSON."""
+    """The letters, digits and signs of a text, with escapes undone and words of Python as in JSON."""
     text = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)) if match[1] or match[2] else " ", text)
     text = re.sub(r"\b(?:True|False)\b", lambda match: match[0].lower(), text)
     text = re.sub(r"\b(?:None|undefined)\b", "null", text)
-    return [char for char in text.translate(_WORDS) if char.isalnum()]
+    return [char for char in text.translate(_WORDS) if char.isalnum() or char in _SIGNS]
 
 
 # -- the schema
@@ -141,6 +156,23 @@ def misfits(value: Any, schema: dict[str, Any]) -> int:
                 todo += [(item, properties[key]) for key, item in members.items() if key in properties]
         elif isinstance(part, list):
             todo += [(item, rules.get("items")) for item in cast("list[Any]", part)]
+    return count
+
+
+def unknown_names(value: Any, schema: dict[str, Any]) -> int:
+    """How many names of a value's objects the schema does not have, where it names any."""
+    count = 0
+    todo: list[tuple[Any, Any]] = [(value, schema)]
+    for _ in range(_MAX_PARTS):
+        if not todo:
+            break
+        part, known = todo.pop()
+        if not isinstance(known, dict) or not isinstance(part, dict):
+            continue
+        properties = _properties(_resolved(cast("dict[str, Any]", known), schema))
+        for key, item in cast("dict[str, Any]", part).items() if properties else ():
+            count += key not in properties
+            todo.append((item, properties.get(key)))
     return count
 
 

@@ -7,6 +7,7 @@ or the region is not read at all.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from outspoken.results.edits import (
@@ -23,7 +24,7 @@ from outspoken.results.edits import (
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
-from .heuristic import misfits, names_of, read_heuristically
+from .heuristic import misfits, names_of, read_heuristically, unknown_names
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
 from .structure import KEY_FIRST, StructureWalk
@@ -45,6 +46,9 @@ _MAX_SURPLUS = 8
 _COMPARED = 180
 _COMPARED_TRUNCATED = 80
 _COMPARED_STRAY = 30
+#: the cost of a key that stands directly behind a string, and of one that the schema does not have
+_GLUED, _INVENTED = 60, 45
+_COLON_QUOTE = re.compile(r'\s*:\s*"')
 #: with these repairs, another reading of a truncated value may be complete
 _UNSURE = frozenset({"comment", "quote-style", "missing-comma", "missing-colon", "bare-value", "bare-key"})
 #: how many characters behind a value are searched for the rest of it
@@ -137,9 +141,11 @@ class RegionReader:
         if (walked is not None and sure) or self.too_deep or self.limit < _STRUCTURE:
             return walked
         brackets = strings = None
-        if walked is None or self._doubtful or not walked.complete or _has_stray_quote(walked):
+        invents = walked is not None and (_glued_members(walked, self.whole) or self._invented(walked.value))
+        if walked is None or self._doubtful or not walked.complete or _has_stray_quote(walked) or invents:
             brackets = self._search(first, first_quote_ends=True)
-        if brackets and (self.limit == _STRUCTURE or brackets[0] <= _compared_from(brackets[1])):
+        most = 0 if brackets and invents else _compared_from(brackets[1]) if brackets else 0
+        if brackets and (self.limit == _STRUCTURE or brackets[0] <= most):
             return brackets[1]
         if self.limit > _STRUCTURE:
             strings = self._search(first, first_quote_ends=False)
@@ -162,6 +168,8 @@ class RegionReader:
         found = self._build(first, state, complete=stop == "done" or self.closed)
         if found is None or self._doubtful:
             return found, False
+        if _glued_members(found, self.whole) or self._invented(found.value):
+            return found, False
         unsure = found.level != "notation" or any(edit.code in _UNSURE for edit in found.edits)
         return found, (found.complete or not unsure) and not _has_stray_quote(found)
 
@@ -177,11 +185,20 @@ class RegionReader:
         for weight, state, complete in search.cheapest(30 if self.schema else MARGIN):
             value = self._build(first, state, complete=complete)
             if value is not None and LEVELS.index(value.level) <= self.limit:
-                found.append((weight + 15 * misfits(value.value, self.schema) if self.schema else weight, value))
+                found.append((weight + self._weight_of(value), value))
         if not found:
             return None
         found.sort(key=lambda reading: reading[0])
         return found[0][0], _with_runner_up(found)
+
+    def _weight_of(self, repaired: RepairedValue) -> int:
+        """What a reading costs for what it says."""
+        weight = _GLUED * _glued_members(repaired, self.whole) + _INVENTED * self._invented(repaired.value)
+        return weight + (15 * misfits(repaired.value, self.schema) if self.schema else 0)
+
+    def _invented(self, value: Any) -> int:
+        """How many names of a value the schema does not have."""
+        return unknown_names(value, self.schema) if self.schema else 0
 
     def _names(self) -> frozenset[str]:
         """The property names of the schema."""
@@ -301,6 +318,18 @@ class RegionReader:
         if repaired is None and _OPENER.match(self.text, first):
             repaired = self._guess(first)
         return self._with_dropped(repaired, pos, first, before=True) if repaired and first > pos else repaired
+
+
+def _glued_members(repaired: RepairedValue, text: str) -> int:
+    """How many keys without quotes stand between two quotes, as words do in a string whose quotes are not escaped."""
+    edits = repaired.edits
+    return sum(
+        one.code == "missing-comma"
+        and other.code == "bare-key"
+        and one.end == other.start
+        and _COLON_QUOTE.match(text, other.end) is not None
+        for one, other in pairwise(edits)
+    )
 
 
 def _has_stray_quote(repaired: RepairedValue) -> bool:

@@ -191,6 +191,8 @@ class StructureWalk(BracketRules):
             self._untripled.add(mark)
             return False
         start, end = match.span("body")
+        if self.text.startswith(mark[0], start) and self.text.startswith(mark[0], end - 1):
+            return False  # tripled quotes inside a string
         s.record(s.pos, start, '"', "quote-style")
         s.edits = (s.edits, start, end, match["mark"], "string")
         s.record(end, match.end(), '"', "quote-style")

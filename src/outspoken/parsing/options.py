@@ -51,7 +51,7 @@ class ReadOptions(NamedTuple):
 
     format: str | None
     tools: Tools | None = None
-    repair: RepairLimit = "strings"
+    repair: RepairLimit = "heuristic"
     on_error: OnError = "keep"
     settings: Settings = DEFAULT
 
@@ -67,7 +67,7 @@ def read_options(
     """Check the arguments of `Parser`, which says what is raised."""
     check_choice(on_error, ("keep", "raise"), "on_error")
     if repair is None:
-        repair = "none" if on_error == "raise" else "strings"
+        repair = "none" if on_error == "raise" else "heuristic"
     check_repair_limit(repair)
     if screen is not None:
         from outspoken.results.geometry import Screen

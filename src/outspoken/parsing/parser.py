@@ -40,8 +40,8 @@ class Parser:
     annotated functions. Their schemas give bare-text arguments a type.
 
     `repair` limits repairs. Each level includes those before it: "none"; "notation", repairs with one possible reading,
-    such as a trailing comma in JSON; "structure", missing brackets, commas and markers; "strings", unescaped quotes
-    (the default); "heuristic", a guess. Every change is in `reply.repairs`.
+    such as a trailing comma in JSON; "structure", missing brackets, commas and markers; "strings", unescaped quotes;
+    "heuristic" (the default), a guess that loses and adds nothing. Every change is in `reply.repairs`.
 
     Damaged responses do not raise: problems are in `reply.diagnostics`. With `on_error="raise"`, the first error raises
     ResponseError, and nothing is repaired unless `repair` is given.
