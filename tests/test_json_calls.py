@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from outspoken import Reply, ResponseError, parse, stream
+from outspoken import RenderError, Reply, ResponseError, parse, render, stream
+from outspoken.grammar import registry
+from outspoken.recovery.marker_lexer import marker_lexer
+from outspoken.results.replies import ToolCall
+from tests.cases import FORMATS
 
 FRAMES = {
     "hermes": "<tool_call>\n%s\n</tool_call>",
@@ -163,3 +168,25 @@ def test_envelope_keeps_all_of_its_entries() -> None:
         assert {key: found[key] for key in found if key != "needsMoreWork" or key in expected} == expected, text
         assert [one.code for one in reply.diagnostics] == codes, text
         assert reply.status == "ok"
+
+
+#: The formats whose grammar names the keys of a call's object.
+FRAMED = [name for name in FORMATS if any(marker_lexer(registry.automaton(name)).keys.values())]
+
+
+@pytest.mark.parametrize("format_", FRAMED)
+def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: str) -> None:
+    """Reads two calls without the quotes of all keys, where the format has several calls."""
+    made = [ToolCall(name="run", arguments={"command": f"ls {n}", "n": n}) for n in (1, 2)]
+    try:
+        text = render(made, format_)
+    except RenderError:
+        text = render(made[:1], format_)
+    expected = calls(parse(text, format_))
+    assert expected
+    damaged = re.sub(r'"(\w+)":', r"\1:", text)
+    tools = [{"name": "run"}]
+    for options in ({}, {"tools": tools}):
+        reply = read(damaged, format_, **options)
+        assert calls(reply) == expected, (damaged, reply)
+        assert reply.status == ("repaired" if damaged != text else "ok")

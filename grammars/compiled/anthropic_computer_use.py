@@ -26,7 +26,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "anthropic_computer_use.lark": 2550288989,
+    "anthropic_computer_use.lark": 2193469614,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -95,14 +95,15 @@ match_1 = lazy(
     r'(?:(?:\{(?=\s{0,99}"(?:action"\s{0,9}:\s{0,9}"(?:(?:left|right|middle|double|triple)_click|mouse_move|h'
     r"over|left_(?:mouse_(?:down|up)|click_drag)|scroll|scroll_to|type|key|hold_key|wait|zoom|screenshot|curs"
     r'or_position)"|(?:start_)?coordinate"\s{0,9}:\s{0,9}\[))))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.'
-    r'\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,99}"(?:type"'
-    r'\s{0,9}:\s{0,9}"tool_use"|id"\s{0,9}:\s{0,9}"toolu_|name"\s{0,9}:\s{0,9}"[\w\-]{1,64}"\s{0,9},\s{0,99}"'
-    r'input"))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99'
-    r'}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|to'
-    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^"
-    r'`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"name"\s{0,99}:(?=\s{0,99}"'
-    r'[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
+    r'\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,99}["'
+    "'“]?(?:type[\"'”]?\\s{0,9}:\\s{0,9}\"tool_use\"|id[\"'”]?\\s{0,9}:\\s{0,9}\"toolu_|name[\"'”]?\\s{0,9}:"
+    "\\s{0,9}\"[\\w\\-]{1,64}\"\\s{0,9},\\s{0,99}[\"'“]?input[\"'”]?\\s{0,9}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:("
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
+    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)'
+    r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?'
+    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,10"
+    r'00}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"'
+    r"\s{0,99}:)[ \t\x0c\r\n]*()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")

@@ -18,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "llama3_json.lark": 276498479,
+    "llama3_json.lark": 1375313209,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -47,21 +47,25 @@ spaced_1 = lazy_search(
     globals(), "spaced_1",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r'ECIAL_12>)\s{0,9})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
-    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|ind'
-    r'ex|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```'
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r'\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|paramete'
-    r'rs|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
-    r'}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{'
-    r'0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r"())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)("
-    r'?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]'
-    r'*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99'
-    r'}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
-    r'"[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())',
+    "ECIAL_12>)\\s{0,9})()|(?:(?:\\{(?=\\s{0,99}(?:\"(?:type|name|parameters|arguments|id)\"|[\"'“]{0,2}(?:na"
+    "me|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,1"
+    r'1})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t'
+    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0'
+    r'c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))'
+    r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t'
+    r"\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!"
+    r'json|xml|tool)[^`\n]{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0'
+    ",99}(?:\"(?:type|name|parameters|arguments|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"("
+    r'?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
+    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|'
+    r'(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n('
+    r')|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:"(?:type|n'
+    "ame|parameters|arguments|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|"
+    r'[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|ind'
+    r'ex|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r" \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())",
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     ";<[`{",
@@ -74,21 +78,25 @@ match_3 = lazy(
     globals(), "match_3",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r'ECIAL_12>)\s{0,9})()|(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c'
-    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|ind'
-    r'ex|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```'
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r'\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|paramete'
-    r'rs|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
-    r'}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{'
-    r'0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r"())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)("
-    r'?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]'
-    r'*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99'
-    r'}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
-    r'"[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())',
+    "ECIAL_12>)\\s{0,9})()|(?:(?:\\{(?=\\s{0,99}(?:\"(?:type|name|parameters|arguments|id)\"|[\"'“]{0,2}(?:na"
+    "me|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,1"
+    r'1})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t'
+    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0'
+    r'c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))'
+    r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t'
+    r"\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!"
+    r'json|xml|tool)[^`\n]{0,80}\n))()|(?<=\})\s{0,9};(?=\s{0,9}\{\s{0,99}")(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0'
+    ",99}(?:\"(?:type|name|parameters|arguments|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"("
+    r'?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
+    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|'
+    r'(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n('
+    r')|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|python_tag\|>)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:"(?:type|n'
+    "ame|parameters|arguments|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|"
+    r'[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_i'
+    r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|ind'
+    r'ex|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r" \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_2 = (" ")
@@ -97,7 +105,9 @@ spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:(?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:))))',
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}(?:\"(?:type|name|parameters|arguments|id)\"|[\"'“]{0,2}(?:nam"
+    "e|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11"
+    r'})")\s{0,99}:))))',
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -113,12 +123,13 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}"(?:type|name|parameters|arguments|id)"\s{0,99}:)))(?:[ \t\x0c\r\n]*('
-    r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:'
-    r'))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("['
-    r'^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|)|(?:<\|python'
-    r"_tag\|>))",
+    "[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:\"(?:type|name|parameters|arguments|id)\"|[\"'“]{0,2}(?:name|"
+    "arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})"
+    r'")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?'
+    r':arguments|parameters)"\s{0,99}:))|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
+    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?'
+    r':id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters)"\s{0,99}:))[ \t\x0c'
+    r"\r\n]*())|))|))|))|)|(?:<\|python_tag\|>))",
 )
 match_10 = lazy(
     globals(), "match_10",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from .text_buffer import TextBuffer
 
 #: How far behind the refused place a marker must stand for the text to be more than prose.
 _NEAR = 120
+#: A key without quotes, and the beginning of one.
+_BARE_KEY = re.compile(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
+_OPEN_KEY = re.compile(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +52,10 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
         first = text.text[start : start + 1]
         if first and first in "{[\"'":
             return True
+        if _BARE_KEY.match(text.text, start):
+            return True
+        if not final and _OPEN_KEY.match(text.text, start):
+            return None
     match = markers.marker.search(text.text, start)
     if match is not None and match.start() <= end:
         return True if final or match.end() < len(text.text) else None
