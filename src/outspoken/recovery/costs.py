@@ -10,6 +10,8 @@ INTACT_OTHER = 6
 MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
 #: A marker is plain text: an opening marker, or another one.
 OPENER_AS_TEXT, MARKER_AS_TEXT = 9, 5
+#: The name of an action or payload that needs no marker before it is plain text.
+NAME_AS_TEXT = 1
 #: Text stands where only markers may, in a segment that is a call, or that may be text. Each word after the first adds.
 STRAY_TEXT, STRAY_TEXT_UNSURE, STRAY_WORD = 5, 11, 4
 #: A single character is one too many where only markers may stand.

@@ -33,6 +33,7 @@ class EdgeFinder:
         self._may_edit = region.repair_limit not in ("none", "notation")
         self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
         self._values = ValueReader(region)
+        self._text_ends: dict[Config, list[Token]] = {}
 
     def edges(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[Edge]:
         """What can be read at a place in a configuration; free text only if it `may_be_text`."""
@@ -289,7 +290,7 @@ class EdgeFinder:
         found: list[Edge] = [_text(free, pos, pos, 0)] if is_plain and pos not in self.starts else []
         runs_over = not (is_plain and node.is_after_repair and not node.is_after_drop)
         cost = 0
-        for token in self._tokens:
+        for token in self._ends_of_text(free):
             if token.start < pos:
                 continue
             found.append(_text(free, pos, token.start, cost))
@@ -298,6 +299,17 @@ class EdgeFinder:
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
         found.append(_text(free, pos, self._end, cost))
         return found if is_plain else found + self._short_ends(pos, free)
+
+    def _ends_of_text(self, free: Transition) -> list[Token]:
+        """The tokens at which free text may end, and the names of actions and payloads that need no marker."""
+        if free.target not in self._text_ends:
+            names = [step for step in free.target.markers if step.terminal.short in ("ACTION_NAME", "PAYLOAD_NAME")]
+            found = {token.start: token for token in self._tokens}
+            for name in names:
+                for match in marker_forms(name).regex.finditer(self._text):
+                    found.setdefault(match.start(), Token(match.start(), match.end()))
+            self._text_ends[free.target] = sorted(found.values()) if names else self._tokens
+        return self._text_ends[free.target]
 
     def _short_ends(self, pos: int, free: Transition) -> list[Edge]:
         """A value up to a closing marker that is too short to be a token. Each that it runs over costs something."""
@@ -314,7 +326,9 @@ class EdgeFinder:
         return found
 
     def _cost_as_text(self, token: Token) -> int:
-        """What it costs that a marker is plain text. An opening marker is less likely to be."""
+        """What it costs that a marker or name is plain text. An opening marker is less likely to be."""
+        if token.start not in self.starts:
+            return costs.NAME_AS_TEXT
         return costs.OPENER_AS_TEXT if self.is_opener(token.start) else costs.MARKER_AS_TEXT
 
     def is_opener(self, at: int) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.lenient_rules import begins_with_newline
 from outspoken.grammar.tables import Terminal
-from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, SPELLED_VALUES
 from outspoken.patterns.near_miss import mistakes_allowed
 from outspoken.patterns.spellings import spellings, without_conditions
 
@@ -75,7 +75,7 @@ class MarkerLexer(NamedTuple):
     `marker` finds the next one. `call_key` finds a JSON key that only calls have, in any quotes. `keys` are the JSON
     keys that the grammar knows, each with whether the arguments of a call are its value. `has_json` says that the
     grammar has embedded JSON values; their punctuation is not inserted piece by piece. `spellings` are those of which
-    near misses are found, each with the white space before it that may belong to it.
+    near misses are found, each with the white space before it that may belong to it; `marks` are those in values.
     """
 
     marker: re.Pattern[str]
@@ -83,6 +83,7 @@ class MarkerLexer(NamedTuple):
     call_key: re.Pattern[str]
     keys: dict[str, bool]
     spellings: dict[str, frozenset[str]]
+    marks: frozenset[str]
 
     def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
         """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
@@ -96,7 +97,7 @@ class MarkerLexer(NamedTuple):
         near = without_parts(find_near(text, self.spellings), solid)
         begun = {token.start for token in found}
         for start, ends in near.items():
-            if start not in begun:
+            if start not in begun and not ends.keys() <= self.marks:
                 end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
                 lead = any(text[start - 1 : start] in self.spellings[written] for written in ends)
                 found.append(Token(start - lead, end, True))
@@ -110,7 +111,8 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
     terminals = automaton.tables.terminals.values()
     has_json = any(t.short in JSON_FIRST for t in terminals)
     sources: dict[str, int] = {}
-    near: dict[str, frozenset[str]] = {}
+    marks = frozenset([t.canonical for t in terminals if t.short in SPELLED_VALUES])
+    near: dict[str, frozenset[str]] = {mark: frozenset[str]() for mark in marks if mistakes_allowed(mark)}
     for terminal in terminals:
         written = terminal.canonical.strip()
         if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
@@ -132,7 +134,7 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
     marker = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
     key = "|".join(map(re.escape, keys)) or "(?!)"
     call_key = re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
-    return MarkerLexer(re.compile(marker), has_json, call_key, keys, near)
+    return MarkerLexer(re.compile(marker), has_json, call_key, keys, near, marks)
 
 
 def _is_json_key(terminal: Terminal) -> bool:

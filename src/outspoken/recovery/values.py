@@ -21,6 +21,8 @@ from .repaired_json import read_repaired
 
 #: How many ends of a value are tried, and how many readings of a literal are kept.
 _MAX_ENDS, _MAX_LITERALS = 6, 4
+#: A value with mistakes in more marks is not read.
+_MAX_NEAR_MARKS = 6
 #: In a text that is longer than this, fewer ends are tried.
 _FAR = 20_000
 #: A literal that is a string, a number or a word.
@@ -63,6 +65,7 @@ class ValueReader:
                 found.append(Edge(0, end, transition.target, (step,)))
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
                 found += self._without_marks(at, transition, notation, schema)
+                found += self._with_near_marks(at, transition, notation, schema)
             if notation.repaired_as_literal and intact is None:
                 found += self._first_literal(at, transition, notation, schema)
             if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
@@ -91,6 +94,35 @@ class ValueReader:
         edits = tuple([Edit(place, place, notation.mark, "missing-marker", "markup") for place in places])
         step = RecoveryStep(transition, at, end, "", value, text, edits)
         return [Edge(costs.MISSING_MARKER * len(places), end, transition.target, (step,))]
+
+    def _with_near_marks(
+        self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
+    ) -> list[Edge]:
+        """A value with mistakes in its marks."""
+        near = [
+            (start, *ends[notation.mark][0])
+            for start, ends in sorted(self._region.near.items())
+            if start >= at and notation.mark in ends
+        ]
+        if not near or len(near) > _MAX_NEAR_MARKS:
+            return []
+        pieces, offsets, last = list[str](), list[tuple[int, int]](), at
+        length = 0
+        for start, end, _ in near:
+            pieces += [self._text[last:start], notation.mark]
+            length += start - last
+            offsets += [(length, start), (length + len(notation.mark), end)]
+            length, last = length + len(notation.mark), end
+        read = notation.read_at("".join([*pieces, self._text[last:]]), 0, self._region.settings.max_depth, True, schema)
+        if read is None:
+            return []
+        value, read_to, text = read
+        before = max([(0, at), *[pair for pair in offsets if pair[0] <= read_to]])
+        end = before[1] + read_to - before[0]
+        used = [item for item in near if item[1] <= end]
+        edits = tuple([Edit(start, stop, notation.mark, "damaged-marker", "markup") for start, stop, _ in used])
+        step = RecoveryStep(transition, at, end, "", value, text, edits)
+        return [Edge(sum([cost for *_, cost in used]), end, transition.target, (step,))] if used else []
 
     def _schema_view(self, name: str) -> SchemaView:
         """What is known of the arguments of a tool."""
