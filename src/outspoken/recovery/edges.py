@@ -249,6 +249,8 @@ class EdgeFinder:
         if self.stands(config.markers, at) or text[at : at + 2].isalnum():
             return []
         follows = after == self._end or after in self.starts or self.stands(config.markers, after)
+        if self._has_json and text[after : after + 1] in ("{", "["):
+            follows = follows or any(opens_json(step) for step in (*config.markers, *config.embedded))
         if not follows:
             return []
         is_inside = after == at + 1 or text[at] == text[at - 1 : at]

@@ -16,6 +16,7 @@ from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
+from .one_mistake import with_one_edit
 from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
 from .repaired_json import read_repaired
 
@@ -189,6 +190,7 @@ class ValueReader:
             return found
         if not region.end_is_certain:
             found.append(self._cut_json(at, config, name))
+        found += self._with_one_edit(at, config)
         for end in self._json_ends(at):
             values = self._repair(at, end, name)
             if not values or not values[0].complete or not _is_trustworthy(values[0], self._text):
@@ -202,6 +204,23 @@ class ValueReader:
             if costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value):
                 break  # its strings are intact, so it does not end further on
         return found
+
+    def _with_one_edit(self, at: int, config: Config) -> list[Edge]:
+        """JSON with one mistake of a character."""
+        region, found = self._region, list[Edge]()
+        if region.repair_limit == "notation":
+            return found
+        quotes = region.repair_limit != "structure"
+        for repaired, cost in with_one_edit(self._text, at, region.settings.max_depth, region.budget, quotes=quotes):
+            edit = repaired.edits[0]
+            if not region.end_is_certain and edit.start == edit.end >= self._end:
+                continue  # it may be cut
+            read = read_repaired(config, repaired, region.settings.max_depth)
+            if read is not None:
+                keys = [step.transition.terminal.short for step in read[0] if step.transition is not None]
+                other = keys.count("_OTHER_KEY") + costs.DAMAGED_MARKER * (len(read[0][0].edits) - 1)
+                found.append(Edge(cost + other, repaired.end, read[1], read[0]))
+        return found[:_MAX_ENDS]
 
     def _json_ends(self, at: int) -> list[int]:
         """Where JSON may end: at its closing bracket, or before a marker."""

@@ -1,0 +1,136 @@
+"""JSON with one mistake of a character: the sound values that one edit near the mistake makes of it.
+
+An edit deletes a character, inserts punctuation or a quote, or swaps two neighbours. The standard decoder then reads
+the value, so that nothing but the edit differs from what stands in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from outspoken.json.scanner import UNSOUND, read_at, scan_once
+from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
+
+#: Longer values are left to the levels of repair.
+_MAX_LENGTH = 8000
+#: How many brackets before the mistake may be one too many.
+_MAX_BRACKETS = 40
+#: How many tokens before the mistake may hold it.
+_TOKENS_BEFORE = 4
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\w.+\-]+|\S')
+_KEY_END = re.compile(r"\s*:")
+_WORD_EDGE = re.compile(r"\b")
+_DELETED = {",": "extra-comma", ":": "extra-colon", "}": "extra-closer", "]": "extra-closer", '"': "stray-quote"}
+_INSERTED = {
+    ",": "missing-comma", ":": "missing-colon", "}": "missing-closer", "]": "missing-closer", "{": "missing-opener",
+    "[": "missing-opener", '"': "lost-quote",
+}  # fmt: skip
+
+
+class OneEdit(NamedTuple):
+    """A sound value that one edit makes, and what the edit costs."""
+
+    value: RepairedValue
+    cost: int
+
+
+def with_one_edit(text: str, at: int, max_depth: int, budget: RepairBudget, *, quotes: bool) -> list[OneEdit]:
+    """The values that begin at an offset and are sound but for one mistake, the most likely first.
+
+    With `quotes`, a quote may be missing. Values that are equal are listed once.
+    """
+    piece = text[at : at + _MAX_LENGTH]
+    mistake = _mistake(piece)
+    if mistake is None:
+        return []
+    found: dict[str, OneEdit] = {}
+    for start, end, after in dict.fromkeys(_edits(piece, mistake, quotes=quotes)):
+        budget.steps -= 1 + len(piece) // 64
+        if budget.steps < 0:
+            break
+        edited = piece[:start] + after + piece[end:]
+        read = read_at(edited, 0, max_depth)
+        if read is None or read[1] < min(mistake, start) or read[1] <= start:
+            continue
+        if '"' in (after, piece[start:end]) and not _is_at_key(edited, start, start + len(after)):
+            continue  # a quote beside a value may be a part of it
+        cost = _cost(piece, edited, start, end, after, mistake)
+        key = json.dumps([read[0], at + read[1] + end - start - len(after)], sort_keys=True)
+        if key not in found or cost < found[key].cost:
+            found[key] = OneEdit(_repaired(read, at, _edit(piece, at, start, end, after)), cost)
+    return sorted(found.values(), key=lambda one: one.cost)
+
+
+def _mistake(piece: str) -> int | None:
+    """Where the decoder stops; None if the value is sound."""
+    try:
+        scan_once(piece, 0)
+    except json.JSONDecodeError as error:
+        return error.pos
+    except StopIteration as stop:
+        return stop.value
+    except UNSOUND:
+        return None
+    return None
+
+
+def _edits(piece: str, mistake: int, *, quotes: bool) -> Iterator[tuple[int, int, str]]:
+    """The edits near a mistake: what each replaces, and by what."""
+    tokens = [match.span() for match in _TOKEN.finditer(piece, 0, min(mistake + 40, len(piece)))]
+    number = next((n for n, (_, end) in enumerate(tokens) if end > mistake), len(tokens))
+    near = tokens[max(number - _TOKENS_BEFORE, 0) : number + 3]
+    edges = sorted({0, mistake, *[edge for token in near for edge in token]})
+    for at in edges:
+        if at < len(piece):
+            yield at, at + 1, ""
+        if at:
+            yield at - 1, at, ""
+        for char in "}],{[:":
+            yield at, at, char
+    for at in range(max(mistake - 3, 0), min(mistake + 2, len(piece))):
+        yield at, at + 1, ""
+        if at + 1 < len(piece) and piece[at] != piece[at + 1]:
+            yield at, at + 2, piece[at + 1] + piece[at]
+    brackets = [at for at, char in enumerate(piece[:mistake]) if char in "{}[]"]
+    for at in brackets[-_MAX_BRACKETS:]:
+        yield at, at + 1, ""
+    if quotes and near:
+        for match in _WORD_EDGE.finditer(piece, near[0][0], near[-1][1]):
+            yield match.start(), match.start(), '"'
+
+
+def _cost(piece: str, edited: str, start: int, end: int, after: str, mistake: int) -> int:
+    """What an edit costs: more away from the mistake, for what is part of a string, and for a swap or a quote."""
+    cost = 2 if start <= mistake <= end + 1 else 3
+    if len(after) > 1 or after == '"':
+        cost += 1
+    is_doubled = end == start + 1 and not after and piece[start] in (piece[start - 1 : start], piece[end : end + 1])
+    return cost + (not after and _is_in_string(edited, start) and not is_doubled)
+
+
+def _is_in_string(text: str, at: int) -> bool:
+    """Is a place within a string?"""
+    return any(match.start() < at < match.end() for match in _TOKEN.finditer(text) if match[0][0] == '"')
+
+
+def _is_at_key(text: str, start: int, end: int) -> bool:
+    """Is the string that touches a place a key? Also if none does."""
+    for match in _TOKEN.finditer(text, 0, min(end + 200, len(text))):
+        if match[0][0] == '"' and match.start() <= end and match.end() >= start:
+            return _KEY_END.match(text, match.end()) is not None
+    return True
+
+
+def _edit(piece: str, at: int, start: int, end: int, after: str) -> Edit:
+    before = piece[start:end]
+    code = _INSERTED.get(after, "other-separator") if after else _DELETED.get(before, "dropped-text")
+    return Edit(at + start, at + end, after, code, CODES[code].level)
+
+
+def _repaired(read: tuple[Any, int, str], at: int, edit: Edit) -> RepairedValue:
+    value, end, text = read
+    raw_end = at + end + (edit.end - edit.start) - len(edit.after)
+    return RepairedValue(value, text, at, raw_end, (edit,), edit.level, 0, True, None)
