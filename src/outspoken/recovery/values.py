@@ -130,6 +130,11 @@ class ValueReader:
         region = self._region
         return schema_view_of(region.tools, name, "", region.automaton.tables.header.values)
 
+    def _is_well_followed(self, pos: int, config: Config) -> bool:
+        """Does the text end, or a marker of the format follow?"""
+        after = pos + len(self._text[pos:]) - len(self._text[pos:].lstrip(BLANK))
+        return after == self._end or pos in self._starts or after in self._starts or self._is_followed(pos, config)
+
     def _is_followed(self, pos: int, config: Config) -> bool:
         """Does a marker of a configuration follow?"""
         pos += len(self._text[pos : pos + 40]) - len(self._text[pos : pos + 40].lstrip(BLANK))
@@ -216,7 +221,7 @@ class ValueReader:
             if not region.end_is_certain and edit.start == edit.end >= self._end:
                 continue  # it may be cut
             read = read_repaired(config, repaired, region.settings.max_depth)
-            if read is not None:
+            if read is not None and self._is_well_followed(repaired.end, read[1]):
                 keys = [step.transition.terminal.short for step in read[0] if step.transition is not None]
                 other = keys.count("_OTHER_KEY") + costs.DAMAGED_MARKER * (len(read[0][0].edits) - 1)
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
