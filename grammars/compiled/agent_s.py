@@ -32,6 +32,7 @@ FORMAT = "agent_s"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "(Grounded Action)",
     "(Grounded Action)\n```python",
 )
 header = Header(

@@ -32,6 +32,8 @@ FORMAT = "aguvis"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "<|diff_marker|>",
+    "<|im_end|>",
     "<|recipient|>os",
 )
 header = Header(

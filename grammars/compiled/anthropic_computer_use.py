@@ -38,7 +38,9 @@ FORMAT = "anthropic_computer_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\"index\":",
     "\"input\":",
+    "\"status\":",
     "{\"type\": \"tool_use\",",
 )
 header = Header(

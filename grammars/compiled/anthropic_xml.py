@@ -95,7 +95,7 @@ may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     "(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<(?:\\w{1,20}:)?function_calls>(?=\\s{0,99}<(?"
     r":\w{1,20}:)?invoke\s)))|</parameter>|(?:(?i:<\/(?:\w{1,20}:)?invoke>))|(?:(?i:<(?:\w{1,20}:)?parameter"
-    "\\s{1,99}name=[\"']))",
+    "\\s{1,99}name=[\"']))|\\n?</parameter>",
     "search",
 )
 match_4 = lazy(
@@ -161,7 +161,7 @@ may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))|(?:(?i:<(?:\w{1,20}:)?invoke"
     "\\s{1,99}name=[\"']))|</parameter>|(?:(?i:<\\/(?:\\w{1,20}:)?invoke>))|(?:(?i:<(?:\\w{1,20}:)?parameter"
-    "\\s{1,99}name=[\"']))",
+    "\\s{1,99}name=[\"']))|\\n?</parameter>",
     "search",
 )
 match_11 = lazy(globals(), "match_11", r"(?:(?i:<\/think(?:ing)?>))()")

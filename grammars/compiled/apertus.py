@@ -28,6 +28,8 @@ FORMAT = "apertus"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "<|assistant_end|>",
+    "<|assistant_start|>",
     "<|tools_prefix|>",
     "<|tools_suffix|>",
 )

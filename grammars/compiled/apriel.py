@@ -32,8 +32,15 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</s>",
     "</tool_calls>",
     "<tool_calls>",
+    "<|assistant|>",
+    "<|begin_assistant|>",
+    "<|end|>",
+    "[END FINAL RESPONSE]",
 )
 
 match_1 = lazy(

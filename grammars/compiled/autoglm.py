@@ -34,6 +34,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "</answer>",
     "<answer>",
+    "<|begin_of_box|>",
+    "<|end_of_box|>",
     "do(action=\"",
 )
 header = Header(

@@ -30,7 +30,6 @@ MARKERS = (
     "<rfl:parameter name=\"",
     "<|call|>",
     "<|channel|>analysis <|constrain|>xml<|message|>",
-    "<|end|>",
     "<|start|>assistant to=",
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
@@ -109,7 +108,7 @@ may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?:<\|start\|>assistant|(?<![^\n>]))\s{1,4}to=(?=[\w.\-]{1,200}\s{0,4}<\|channel\|>(?:commentary|"
     r"analysis)\s{0,4}<\|constrain\|>\s{0,4}xml)))|</rfl:parameter>|(?:(?:<\|(?:call|end)\|>))|<rfl:parameter"
-    r'\ name="',
+    r'\ name="|\n?</rfl:parameter>',
     "search",
 )
 match_5 = lazy(

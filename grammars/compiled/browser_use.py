@@ -31,6 +31,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
+    "\"current_state\":",
 )
 header = Header(
     format="browser_use",

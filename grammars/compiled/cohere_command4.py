@@ -30,13 +30,19 @@ FORMAT = "cohere_command4"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
+    "\"index\":",
     "\"parameters\":",
+    "\"status\":",
     "\"tool_call_id\":",
     "\"tool_call_id\": \"",
     "\"tool_name\":",
+    "<co>",
+    "<|CHATBOT_TOKEN|>",
     "<|END_ACTION|>",
+    "<|END_OF_TURN_TOKEN|>",
     "<|END_TEXT|>",
     "<|START_ACTION|>",
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "<|START_TEXT|>",
 )
 

@@ -29,9 +29,16 @@ FORMAT = "command_r"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
+    "\"index\":",
     "\"parameters\":",
+    "\"status\":",
     "\"tool_call_id\":",
     "\"tool_name\":",
+    "</think>",
+    "<co>",
+    "<|CHATBOT_TOKEN|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "Action:\n```json",
 )
 

@@ -19,6 +19,7 @@ FORMAT = "deepseek_r1"
 PROMPT_END = "<think>\n"
 TRIMS_TEXT = True
 MARKERS = (
+    "<｜end▁of▁sentence｜>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

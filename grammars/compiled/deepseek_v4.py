@@ -38,7 +38,9 @@ MARKERS = (
     "</｜DSML｜tool_calls>",
     "<｜DSML｜invoke name=\"",
     "<｜DSML｜parameter name=\"",
+    "<｜DSML｜tool>",
     "<｜DSML｜tool_calls>",
+    "<｜DSML｜toolcalls>",
 )
 
 match_1 = lazy(

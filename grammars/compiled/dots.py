@@ -37,6 +37,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</dots_function_call>",
     "</invoke>",
     "</parameter>",
@@ -112,7 +114,7 @@ match_6 = lazy(
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     "(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|(?:<dots_function_call>)|</parameter>|(?:</invoke>)|(?:<"
-    "parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)",
+    "parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|\\n?</parameter>",
     "search",
 )
 match_7 = lazy(

@@ -31,6 +31,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</function_calls>",
     "<function_calls>",
 )

@@ -24,6 +24,8 @@ FORMAT = "functionary_v3_2"
 PROMPT_END = ">>>"
 TRIMS_TEXT = True
 MARKERS = (
+    "<|eom_id|>",
+    "<|eot_id|>",
     ">>>all",
 )
 

@@ -24,7 +24,11 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "<end_function_call>",
+    "<end_of_turn>",
+    "<eos>",
     "<start_function_call>call:",
+    "<start_function_response>",
+    "<start_of_turn>model",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -31,6 +31,9 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</think>",
 )
 
 match_1 = lazy(

@@ -27,7 +27,6 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "action:",
-    "summary:",
 )
 header = Header(
     format="gelab",

@@ -32,6 +32,10 @@ FORMAT = "gemini_computer_use"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\"index\":",
+    "\"status\":",
+    "{\"functionCall\":",
+    "{\"function_call\":",
 )
 header = Header(
     format="gemini_computer_use",

@@ -24,8 +24,13 @@ FORMAT = "gemma4"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "<eos>",
     "<tool_call|>",
+    "<turn|>",
+    "<|tool_call><tool_call|>",
     "<|tool_call>call:",
+    "<|tool_response>",
+    "<|turn>model",
 )
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")

@@ -31,7 +31,12 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</s>",
     "<|function_call|>",
+    "<|message_sep|>",
+    "assistant<|role_sep|>",
 )
 
 match_1 = lazy(

@@ -33,12 +33,15 @@ TRIMS_TEXT = False
 MARKERS = (
     "\" string=\"false\">",
     "\" string=\"true\">",
+    "</s>",
     "</｜GCML｜invoke>",
     "</｜GCML｜parameter>",
     "</｜GCML｜tool_calls>",
+    "<|message_sep|>",
     "<｜GCML｜invoke name=\"",
     "<｜GCML｜parameter name=\"",
     "<｜GCML｜tool_calls>",
+    "assistant<|role_sep|>",
 )
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\|>\n)|\s{0,9}<\/think>\s{0,9}())")

@@ -30,10 +30,19 @@ TRIMS_TEXT = True
 MARKERS = (
     "</arg_key>",
     "</arg_value>",
+    "</assistant>",
     "</tool_call>",
     "<arg_key>",
     "<arg_value>",
+    "<assistant>",
+    "<role>ASSISTANT</role>",
     "<tool_call>",
+    "<|assistant|>",
+    "<|observation|>",
+    "<|role_end|>",
+    "<|user|>",
+    "<｜end▁of▁sentence｜>",
+    "<｜start▁of▁sentence｜><|Bot|>",
 )
 
 match_1 = lazy(

@@ -33,6 +33,8 @@ FORMAT = "glm_v_computer"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "</answer>",
+    "<answer>",
     "<|begin_of_box|>",
     "<|end_of_box|>",
 )

@@ -33,9 +33,13 @@ FORMAT = "glm_v_phone"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "</answer>",
+    "<answer>",
     "<|end_of_box|>",
+    "Action:",
     "Action: <|begin_of_box|>",
     "{\"action_type\": \"",
+    "{'action_type':'",
 )
 header = Header(
     format="glm_v_phone",

@@ -33,6 +33,11 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</response>",
+    "</tool_call>",
+    "<response>",
     "<|tool_call|>",
 )
 

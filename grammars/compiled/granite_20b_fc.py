@@ -31,7 +31,10 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "<function_call>",
+    "ASSISTANT:",
 )
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:\s{0,2}ASSISTANT:\s{0,2}()|\s{0,9}<\/think>\s{0,9}())")

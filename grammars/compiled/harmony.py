@@ -28,7 +28,6 @@ TRIMS_TEXT = False
 MARKERS = (
     "<|call|>",
     "<|channel|>commentary json<|message|>",
-    "<|end|>",
     "<|start|>assistant to=functions.",
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",

@@ -33,7 +33,10 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</tool_call>",
+    "<sep>",
     "<tool_call>",
 )
 

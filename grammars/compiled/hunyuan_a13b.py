@@ -33,7 +33,11 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</answer>",
     "</tool_calls>",
+    "<answer>",
     "<tool_calls>",
 )
 

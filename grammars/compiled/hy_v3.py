@@ -36,7 +36,10 @@ MARKERS = (
     "<arg_value:opensource>",
     "<tool_call:opensource>",
     "<tool_calls:opensource>",
+    "<tool_calls>",
     "<tool_sep:opensource>",
+    "<｜hy_Assistant｜>",
+    "<｜hy_eos｜>",
 )
 
 match_1 = lazy(

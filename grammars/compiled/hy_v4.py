@@ -36,6 +36,10 @@ MARKERS = (
     "<arg_value:6124c78e>",
     "<tool_call:6124c78e>",
     "<tool_calls:6124c78e>",
+    "<tool_calls>",
+    "<tool_sep>",
+    "<｜hy_Assistant｜>",
+    "<｜hy_eos｜>",
 )
 
 match_1 = lazy(

@@ -28,6 +28,9 @@ FORMAT = "inkling"
 PROMPT_END = "<|message_model|>"
 TRIMS_TEXT = True
 MARKERS = (
+    "\"index\":",
+    "\"status\":",
+    "<|message_model|>",
     "<|message_model|><|content_invoke_tool_json|>",
     "<|message_model|><|content_text|>",
 )

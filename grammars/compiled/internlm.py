@@ -30,7 +30,9 @@ FORMAT = "internlm"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\"index\":",
     "\"parameters\":",
+    "\"status\":",
     "<|action_end|>",
     "<|action_start|><|plugin|>",
 )

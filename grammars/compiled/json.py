@@ -36,8 +36,11 @@ TRIMS_TEXT = False
 MARKERS = (
     "\"arguments\":",
     "\"content\":",
+    "\"index\":",
     "\"needsMoreWork\":",
+    "\"status\":",
     "\"toolCalls\":",
+    "\"tool_calls\":",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")

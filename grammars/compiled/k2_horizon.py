@@ -36,11 +36,17 @@ PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</ifm|arg_key>",
     "</ifm|arg_value>",
+    "</ifm|think_fast>",
+    "</ifm|think_faster>",
     "</ifm|tool_call>",
     "</ifm|tool_calls>",
     "<ifm|arg_key>",
+    "<ifm|arg_type>str</ifm|arg_type><ifm|arg_value>",
+    "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>",
     "<ifm|arg_value>",
     "<ifm|tool_call>",
     "<ifm|tool_calls>",

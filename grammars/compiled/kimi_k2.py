@@ -32,6 +32,7 @@ MARKERS = (
     "<|tool_call_begin|>",
     "<|tool_call_end|>",
     "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_begin|><|tool_calls_section_end|>",
     "<|tool_calls_section_end|>",
     "functions.",
 )

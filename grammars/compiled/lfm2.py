@@ -39,7 +39,10 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "<|tool_call_end|>",
+    "<|tool_call_start|>",
     "<|tool_call_start|>[",
 )
 

@@ -31,6 +31,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"parameters\":",
+    "</think>",
+    "<|python_tag|>",
 )
 
 match_1 = lazy(

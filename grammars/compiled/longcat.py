@@ -31,6 +31,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</longcat_tool_call>",
     "<longcat_tool_call>",
 )

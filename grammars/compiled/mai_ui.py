@@ -36,10 +36,14 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</answer>",
+    "</think>",
     "</tool_call>",
     "<answer>",
     "<tool_call>",
+    "Action:",
 )
 header = Header(
     format="mai_ui",

@@ -28,9 +28,13 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"><![CDATA[",
+    "</arguments>",
     "</function>",
     "</param>",
+    "<arguments>",
     "<function name=\"",
+    "<functionname=\"",
+    "<functionname='",
     "<param name=\"",
     "]]></param>",
 )

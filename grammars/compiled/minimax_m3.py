@@ -23,10 +23,12 @@ FORMAT = "minimax_m3"
 PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
+    "[e~[",
     "]<]minimax[>[</invoke>",
     "]<]minimax[>[</tool_call>",
     "]<]minimax[>[<invoke name=\"",
     "]<]minimax[>[<tool_call>",
+    "]~b]ai",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[\]`]", "search")

@@ -30,9 +30,13 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</s>",
     "[ARGS]",
     "[CALL_ID]",
     "[TOOL_CALLS]",
+    "[TOOL_CALLS][",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")

@@ -28,11 +28,14 @@ MARKERS = (
     "</atem:function_calls>",
     "</atem:invoke>",
     "</atem:parameter>",
+    "<atem:function_calls><atem:invoke name=\"",
+    "<atem:function_calls><atem:invoke name='",
     "<atem:invoke name=\"",
     "<atem:parameter name=\"",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
     "<|start|>assistant to=",
     "<|start|>assistant to=user<|message|>",
+    "<|start|>assistantto=",
 )
 
 find_1 = lazy(

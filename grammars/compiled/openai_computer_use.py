@@ -35,6 +35,8 @@ MARKERS = (
     "\"action\":",
     "\"actions\":",
     "\"call_id\":",
+    "\"pending_safety_checks\":",
+    "\"status\":",
     "\"type\": \"",
 )
 header = Header(

@@ -28,6 +28,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "</point>",
     "<point>",
+    "<|im_end|>",
     "actions:",
 )
 header = Header(

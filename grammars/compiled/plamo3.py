@@ -30,10 +30,12 @@ MARKERS = (
     "<|plamo:begin_tool_name:plamo|>",
     "<|plamo:begin_tool_request:plamo|>",
     "<|plamo:begin_tool_requests:plamo|>",
+    "<|plamo:begin_tool_requests:plamo|><|plamo:end_tool_requests:plamo|>",
     "<|plamo:end_tool_arguments:plamo|>",
     "<|plamo:end_tool_name:plamo|>",
     "<|plamo:end_tool_request:plamo|>",
     "<|plamo:end_tool_requests:plamo|>",
+    "<|plamo:tag|>",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -32,6 +32,7 @@ FORMAT = "pythonic"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "<|python_end|>",
 )
 
 match_1 = lazy(

@@ -31,6 +31,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</function>",
     "</parameter>",
     "</tool_call>",
@@ -91,7 +93,7 @@ match_6 = lazy(
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:<tool_call>)|</parameter>|</tool_call>|<parameter=",
+    r"(?:<tool_call>)|</parameter>|</tool_call>|<parameter=|\n?</parameter>",
     "search",
 )
 spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}```()", " ", "`")

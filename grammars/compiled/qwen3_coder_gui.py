@@ -168,7 +168,7 @@ match_11 = lazy(
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
-    r"(?:<tool_call>)|</parameter>|</tool_call>|<parameter=",
+    r"(?:<tool_call>)|</parameter>|</tool_call>|<parameter=|\n?</parameter>",
     "search",
 )
 leading_1 = lazy(

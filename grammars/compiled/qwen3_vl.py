@@ -37,8 +37,15 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</conclusion>",
+    "</summary>",
     "</tool_call>",
+    "<conclusion>",
+    "<summary>",
     "<tool_call>",
+    "Action:",
 )
 header = Header(
     format="qwen3_vl",

@@ -37,9 +37,23 @@ FORMAT = "react"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\"actioninput:```",
+    "\"actioninput:```json",
+    "\"actioninput：```",
+    "\"actioninput：```json",
     "Action Input:",
     "Action:",
     "Final Answer:",
+    "]actioninput:```",
+    "]actioninput:```json",
+    "]actioninput：```",
+    "]actioninput：```json",
+    "actioninput:```",
+    "actioninput:```json",
+    "actioninput：```",
+    "actioninput：```json",
+    "observation:",
+    "observation：",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 

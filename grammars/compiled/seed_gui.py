@@ -40,15 +40,31 @@ FORMAT = "seed_gui"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\" string=\"false\">",
+    "\" string=\"true\">",
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "' string=\"false\">",
+    "' string=\"true\">",
+    "</answer>",
     "</code_env>",
     "</function>",
     "</parameter>",
     "</seed:tool_call>",
+    "<answer>",
+    "<code_env>",
+    "<function name=\"",
+    "<function name='",
     "<function=",
+    "<mcp_env><|FunctionCallBegin|>",
+    "<parameter name=\"",
+    "<parameter name='",
     "<parameter=",
     "<seed:tool_call>",
     "<|FunctionCallEnd|>\n</mcp_env>",
+    "string=\"false\">",
+    "string=\"true\">",
 )
 header = Header(
     format="seed_gui",

@@ -28,7 +28,6 @@ MARKERS = (
     "<|begin|>assistant<|content|>",
     "<|begin|>assistant<|tool_calls|>",
     "<|calls|>",
-    "<|end|>",
     "<|tool_call:args|>",
     "<|tool_call:begin|>",
     "<|tool_call:end|>",

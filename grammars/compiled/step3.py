@@ -107,7 +107,7 @@ may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r'(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,99}name=["'
     r"']?)|(?:<｜tool_calls_begin｜>)|</steptml:parameter>|(?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>)|(?:<"
-    "steptml:parameter\\s{1,99}name=[\"']?)",
+    "steptml:parameter\\s{1,99}name=[\"']?)|\\n?</steptml:parameter>",
     "search",
 )
 match_7 = lazy(

@@ -34,6 +34,9 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
+    "\"notes\":null",
+    "\"thought\":null",
+    "\"thoughts\":null",
 )
 header = Header(
     format="surfer_h",
@@ -97,8 +100,8 @@ match_6 = lazy(
     r'?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}'
     r':)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,'
     r'99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:('
-    r'[^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|("(?:[^"\\\n]|\\.){0,200}'
-    r'"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r'[^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,20'
+    r'0}"\s{0,99}:))',
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -471,21 +474,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 10:
-                                start0 = m.start(9)
-                                pos = m.end()
-                                # after _OTHER_KEY in unread; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    return None
-                                return bool(out.segments or out.run_model)
                             return None
                         return bool(out.segments or out.run_model)
         else:

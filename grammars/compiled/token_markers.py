@@ -33,6 +33,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "<|tool_call_begin|>",
     "<|tool_call_end|>",
     "<|tool_calls_section_begin|>",

@@ -32,6 +32,8 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
     "</tool_calls>",
     "<tool_calls>",
 )

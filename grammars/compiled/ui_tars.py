@@ -35,6 +35,13 @@ FORMAT = "ui_tars"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "</Output>",
+    "</bbox>",
+    "</computer_env>",
+    "</point>",
+    "<bbox>",
+    "<computer_env>",
+    "<point>",
     "Action:",
 )
 header = Header(

@@ -32,6 +32,11 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
+    "\"index\":",
+    "\"status\":",
+    "</tool_call>",
+    "<tool_call>",
+    "[TOOL_CALLS]",
 )
 
 match_1 = lazy(

@@ -83,7 +83,8 @@ class Config:
     may_lack_closer: Callable[..., object] | None
     __slots__ = (
         "automaton", "stack", "free", "embedded", "markers", "json", "missing_closers", "may_lack_closer",
-        "value_config", "matchers", "finder", "matcher", "leading_matcher", "_strict", "_is_linked", "_end", "_leading",
+        "value_config", "ends_reasoning", "matchers", "finder", "matcher", "leading_matcher",
+        "_strict", "_is_linked", "_end", "_leading",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, stack: Stack) -> None:
@@ -91,6 +92,8 @@ class Config:
         self.stack = stack
         #: the configuration from which a value that is free text leads here
         self.value_config: Config | None = None
+        #: is this the configuration behind reasoning?
+        self.ends_reasoning = False
         #: the compiled matchers by kind and input; see `matchers.matcher_of`
         self.matchers: dict[str, Any] = {}
         #: those for complete input, by attribute since access is hot: "find whole", "match whole", "leading whole"
@@ -121,6 +124,8 @@ class Config:
                 free = self._strict[0]
                 if free is not None and free.terminal.short == "ARG_VALUE":
                     free.target.value_config = self
+                if free is not None and free.terminal.short == "REASONING":
+                    free.target.ends_reasoning = True
             return self._strict
 
     def _transitions(self) -> tuple[Transition | None, list[Transition], list[Transition]]:

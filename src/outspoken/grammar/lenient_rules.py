@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from outspoken.patterns.near_miss import near_miss_pattern
+
 from .automaton import Config, LenientRules, MissingCloser, Transition
 from .near_openers import near_openers
 from .tables import Terminal
@@ -25,6 +27,8 @@ _MAX_MARKERS = 8
 def insertions(config: Config) -> list[Transition]:
     """The transitions over what may stand in text only if an opening marker is missing or has a mistake."""
     free, _, markers = config.strict_transitions()
+    if config.ends_reasoning:
+        return near_openers(config)
     if free is None or free.terminal.short != "TEXT":
         return []
     found: list[Transition] = []
@@ -89,20 +93,34 @@ def _to_name(step: Transition, before: tuple[Transition, ...], named: bool) -> l
 
 
 def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
-    """The beginning of another argument up to its value: anywhere for special tokens, otherwise at a line start."""
+    """The beginning of another argument up to its value: anywhere for special tokens, otherwise at a line start.
+
+    Behind an intact closing marker, one of its markers may have a mistake.
+    """
     found: list[MissingCloser] = []
     for closer in value_end.markers:
         for opener in closer.target.markers:
             named = next((t for t in opener.target.markers if t.terminal.short == "ARG_NAME"), None)
             if named is None or not is_distinct(opener):
                 continue
-            parts = [_regex(opener), f"({named.terminal.regex})", *_to_value(named)]
-            if len(parts) > 2:
-                is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
-                special = opener.terminal.canonical.strip()[:2] if is_special else ""
-                lead = f"(?:{_closer(config)}|\\n{'|' if special else ''})"
-                first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
-                found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
+            to_value, name = _to_value(named), f"({named.terminal.regex})"
+            if not to_value:
+                continue
+            parts = [_regex(opener), name, *to_value]
+            is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
+            special = opener.terminal.canonical.strip()[:2] if is_special else ""
+            lead = f"(?:{_closer(config)}|\\n{'|' if special else ''})"
+            first = opener.terminal.first and f"\n{closer.terminal.canonical.strip()[:2]}{special}"
+            found.append(MissingCloser(lead + _SPACES.join(parts), _regex(opener), first, "argument"))
+            if is_distinct(closer):
+                intact = _spelled(closer)
+                with_mistake = [[near_miss_of(opener), name, *to_value]]
+                nexts = named.target.markers
+                if len(nexts) == 1 and is_distinct(nexts[0]):
+                    with_mistake.append([_regex(opener), name, near_miss_of(nexts[0]), *to_value[1:]])
+                for other in with_mistake:
+                    regex = intact + _SPACES + _SPACES.join(other)
+                    found.append(MissingCloser(regex, intact, f"\n{closer.terminal.canonical.strip()[0]}", "argument"))
     return found
 
 
@@ -119,7 +137,10 @@ def _to_value(named: Transition) -> list[str]:
 
 
 def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
-    """The end of the call, with or without the markers between the value and that, and the closing marker twice."""
+    """The end of the call, with or without the markers between the value and that, and the closing marker twice.
+
+    Behind an intact closing marker, the first marker of the end may have a mistake.
+    """
     found: list[MissingCloser] = []
     for closer in value_end.markers:
         chain = _shortest_end(closer.target)
@@ -128,6 +149,9 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
             spelled, lead = re.escape(written), _newline(closer.terminal)
             twice = f"{lead}{'?' if lead else ''}{spelled}(?={_SPACES}{spelled})"
             found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
+            if chain:
+                regex = _SPACES.join([_spelled(closer), near_miss_of(chain[0]), *[_regex(t) for t in chain[1:]]])
+                found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end"))
         for start in range(len(chain)):
             rest = _SPACES.join([_regex(t) for t in chain[start:]])
             lead = _newline(chain[start].terminal) or _newline(closer.terminal)
@@ -154,14 +178,23 @@ def _shortest_end(config: Config) -> list[Transition]:
 
 
 def _closer(config: Config) -> str:
-    """The pattern of a value's closing marker, also with its first or last character missing."""
+    """The pattern of a value's closing marker, intact or with a mistake, and of a stray character behind it."""
     for closer in config.free.target.markers if config.free else ():
         if is_distinct(closer):
-            written = closer.terminal.canonical.strip()
-            spelled = "|".join([re.escape(w) for w in (written, written[:-1], written[1:])])
-            lead = _newline(closer.terminal)
-            return f"{f'{lead}?' if lead else ''}(?:{spelled}){_SPACES}"
+            return f"(?:{_spelled(closer)}|{near_miss_of(closer)}){_SPACES}(?:\\S{_SPACES})?"
     return "(?!)"
+
+
+def _spelled(step: Transition) -> str:
+    """The pattern of a marker as it is written, whatever follows it."""
+    lead = _newline(step.terminal)
+    return f"{lead}{'?' if lead else ''}{re.escape(step.terminal.canonical.strip())}"
+
+
+def near_miss_of(step: Transition) -> str:
+    """The pattern of a marker with a mistake."""
+    lead = _newline(step.terminal)
+    return f"{lead}{'?' if lead else ''}(?:{near_miss_pattern(step.terminal.canonical.strip())})"
 
 
 def _after_closer(closer: str, lead: str, regex: str) -> str:

@@ -7,6 +7,7 @@ too. So what follows must go on as the grammar says, up to a marker that does no
 from __future__ import annotations
 
 from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern
+from outspoken.patterns.spellings import spellings, without_conditions
 
 from .automaton import Config, Transition
 from .tables import Terminal
@@ -23,68 +24,82 @@ _PRIORITY = -9
 
 
 def near_openers(config: Config) -> list[Transition]:
-    """The transitions over opening markers with a mistake that may stand in the text of a configuration."""
+    """The transitions over opening markers with a mistake that may stand in the text of a configuration.
+
+    The mistake is in the marker, or in what its condition asks for behind it.
+    """
     found: list[Transition] = []
     known = set[str]()
     for opener in config.strict_transitions()[2]:
-        written = opener.terminal.canonical.strip()
         begun = {kind for op, kinds in opener.after if op == "begin" for kind in kinds.split()}
-        if len(written) < SHORT_MARKER or written in known or begun & {"think", "code"}:
+        if begun & {"think", "code"}:
             continue
-        following = evidence(opener.target)
-        if following:
-            known.add(written)
-            found.append(_with_mistake(opener, written, following))
+        if following := evidence(opener.target):
+            for written in written_forms(opener.terminal):
+                if len(written) >= SHORT_MARKER and written not in known:
+                    known.add(written)
+                    boundary = r"(?<!\w)" if written[0].isalnum() else ""
+                    regex = f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})"
+                    first = {written[0], written[0].swapcase(), written[1]}
+                    found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written))
+        bare = without_conditions(opener.terminal.regex)
+        if bare != opener.terminal.regex and (following := evidence(opener.target, mistaken=True)):
+            regex = f"(?:{bare})(?={SPACES}{following})"
+            found.append(_lenient(opener, "~~", regex, opener.terminal.first, ""))
     return found
 
 
-def _with_mistake(opener: Transition, written: str, following: str) -> Transition:
-    first = {written[0], written[0].swapcase(), written[1]}
-    boundary = r"(?<!\w)" if written[0].isalnum() else ""
-    terminal = Terminal(
-        name=f"{opener.terminal.name}~",
-        short=opener.terminal.short,
-        regex=f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})",
-        canonical="",
-        grows=False,
-        may_stay_open=True,
-        priority=_PRIORITY,
-        first="".join(sorted(first)),
-    )
-    after = (("replace", opener.terminal.canonical), *opener.after)
-    return Transition(
-        terminal, opener.target, opener.before, after, opener.cost, opener.terminal.canonical, replaces=True
-    )
+def written_forms(terminal: Terminal) -> list[str]:
+    """How a marker is written without mistakes: as the grammar spells it, or as its pattern does."""
+    written = terminal.canonical.strip()
+    return [written] if written else [text for spelling in spellings(terminal.regex) if (text := spelling.strip())]
 
 
-def evidence(config: Config) -> str:
-    """The pattern of what shows that a marker led to a configuration; "" if nothing that may follow shows it."""
-    ways = _ways(config, _MAX_MARKERS, named=False)
+def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str) -> Transition:
+    """The transition of an opening marker over another pattern; `written` is what a mistake is in, if it has one."""
+    name, short = f"{opener.terminal.name}{mark}", opener.terminal.short
+    terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=_PRIORITY, first=first)
+    after = ((("replace", written),) if written else ()) + opener.after
+    named = opener.terminal.canonical or written or opener.terminal.name
+    return Transition(terminal, opener.target, opener.before, after, opener.cost, named, replaces=True)
+
+
+def evidence(config: Config, *, mistaken: bool = False) -> str:
+    """The pattern of what shows that a marker led to a configuration; "" if nothing that may follow shows it.
+
+    What shows it may be `mistaken`: it has one mistake.
+    """
+    ways = _ways(config, _MAX_MARKERS, named=False, mistaken=mistaken)
     return f"(?:{'|'.join(dict.fromkeys(ways))})" if ways else ""
 
 
-def _ways(config: Config, depth: int, *, named: bool) -> list[str]:
+def _ways(config: Config, depth: int, *, named: bool, mistaken: bool) -> list[str]:
     """The patterns of the markers that may follow, up to one that is evidence."""
     free, embedded, markers = config.strict_transitions()
     if free is not None:
-        return [""] if named else []
-    found = [_JSON_OPEN[e.terminal.short] for e in embedded if e.terminal.short in _JSON_OPEN]
-    if named and embedded:
-        found.append("")
+        return [""] if named and not mistaken else []
+    found: list[str] = []
+    if not mistaken:
+        found += [_JSON_OPEN[e.terminal.short] for e in embedded if e.terminal.short in _JSON_OPEN]
+        found += [""] if named and embedded else []
     for step in markers:
         regex = regex_of(step.terminal)
         if is_evidence(step.terminal):
-            found.append(regex)
+            found += [near_miss_pattern(w) for w in written_forms(step.terminal)] if mistaken else [regex]
         elif depth > 1 and len(found) < _MAX_WAYS:
+            if mistaken:
+                regex = f"(?:{without_conditions(step.terminal.regex)})"
             name = named or step.terminal.short in ("TOOL_NAME", "ACTION_NAME")
-            found += [regex + (SPACES + way if way else "") for way in _ways(step.target, depth - 1, named=name)]
+            ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken)
+            found += [regex + (SPACES + way if way else "") for way in ways]
     return found[:_MAX_WAYS]
 
 
 def is_evidence(terminal: Terminal) -> bool:
     """Does a marker show that a call is meant: is it long enough, and no word?"""
-    written = terminal.canonical.strip()
-    return terminal.short.startswith("_") and len(written) >= SHORT_MARKER and not written.isalpha()
+    if not terminal.short.startswith("_"):
+        return False
+    return all(len(w) >= SHORT_MARKER and not w.isalpha() for w in written_forms(terminal) or [""])
 
 
 def regex_of(terminal: Terminal) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.near_openers import written_forms
 from outspoken.grammar.tables import Tables
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch
@@ -34,8 +35,10 @@ def written_markers(tables: Tables) -> list[str]:
     within = [tables.states[action][name] for action in opened for name in reasoning if name in tables.states[action]]
     thoughts = {name for name, action in shifts if action in opened}
     thoughts |= {name for state in within for name, action in tables.states[state].items() if action >= 0}
+    known = [tables.terminals[name] for name in thoughts if name in tables.terminals]
+    of_thoughts = {written for terminal in known for written in written_forms(terminal)}
     found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
-    return [t.canonical.strip() for t in found]
+    return [w for terminal in found for w in written_forms(terminal) if w not in of_thoughts]
 
 
 def unread_markup(
