@@ -22,8 +22,8 @@ from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, NODES, TOKENS, s
 #: The rules that may begin a response whose end is known, and one that may be cut off.
 ENDED, CUT, FOREIGN = "ended", "cut", "foreign"
 #: The terminals that are no terminals of the format.
-RUN, RUN_END, MARKER, OPENER = "RUN", "RUN_END", "MARKER", "OPENER"
-STRAY_TEXT, UNSURE_TEXT = "STRAY_TEXT", "UNSURE_TEXT"
+RUN, RUN_END, MARKER, OPENER, SHORT = "RUN", "RUN_END", "MARKER", "OPENER", "SHORT"
+STRAY_TEXT, UNSURE_TEXT, STRAY_CHARACTER = "STRAY_TEXT", "UNSURE_TEXT", "STRAY_CHARACTER"
 CUT_MARKER, CUT_VALUE, SKIP = "CUT_MARKER", "CUT_VALUE", "_SKIP"
 #: The rule of a piece of text that is an item of a repetition.
 TEXT_ITEM = "text_item"
@@ -50,12 +50,14 @@ class Costs(NamedTuple):
     near: int
     stray: int
     in_value: int
+    short_in_value: int
     opener_as_text: int
     marker_as_text: int
     foreign: int
     cut_value: int
     stray_text: int
     stray_text_unsure: int
+    stray_character: int
 
 
 class BnfRule(NamedTuple):
@@ -128,7 +130,7 @@ class _Writer:
         starts.append(f"{CUT}: start _cut_off? | {cut} _cut_off?")
         starts.append("_rest: _stray | _stray? _skips")
         starts.append(f"_skips: {SKIP} | {SKIP} _skips")
-        starts.append("_cut_off: _rest | cut_marker | cut_value")
+        starts.append("_cut_off: _rest | (cut_marker | cut_value) _skips?")
         starts.append(f"cut_marker: {CUT_MARKER} | {SKIP} cut_marker")
         starts.append(f"cut_value.-{self._costs.cut_value}: _cut_value")
         starts.append(f"_cut_value: {CUT_VALUE} | {SKIP} _cut_value")
@@ -164,7 +166,7 @@ class _Writer:
     def _must_be_there(self, rule: BnfRule, at: int) -> bool:
         """Must a marker not be missing: behind it stands a tool's name, or all of the alternative could be missing?"""
         following = self._terminals.get(rule.symbols[at + 1]) if at + 1 < len(rule.symbols) else None
-        if following is not None and following.short == "TOOL_NAME":
+        if following is not None and following.short == "TOOL_NAME" and self._is_long(rule.symbols[at]):
             return True
         return at == 0 and all(s in self._insertable or self._is_free(s) for s in rule.symbols)
 
@@ -267,7 +269,8 @@ class _Writer:
         self._section("Names and ids")
         for name in terminals:
             if self._terminals[name].short in TOKENS:
-                self._line(f"{self._readers[name]}: {self._names[name]} | {SKIP} {self._readers[name]}")
+                reader = self._readers[name]
+                self._line(f"{reader}: {self._names[name]} | _cost {reader} | {SKIP} {reader}")
         self._section("Embedded values")
         for name in terminals:
             if self._terminals[name].short in EMBEDDED_VALUES:
@@ -278,12 +281,16 @@ class _Writer:
             self._line(f"cost_{cost}.-{cost}: COST_{cost}")
         self._free_text([name for name in terminals if self._terminals[name].short in FREE_TEXT])
         self._section("What belongs nowhere: a marker, or some words")
-        self._line(f"_stray: stray_marker | stray_text | stray_text_unsure | {SKIP} _stray")
+        kinds = (
+            ("stray_text", STRAY_TEXT, self._costs.stray_text),
+            ("stray_text_unsure", UNSURE_TEXT, self._costs.stray_text_unsure),
+            ("stray_character", STRAY_CHARACTER, self._costs.stray_character),
+        )
+        self._line(f"_stray: stray_marker | {' | '.join([rule for rule, _, _ in kinds])} | {SKIP} _stray")
         self._line(f"stray_marker.-{self._costs.stray}: _marker | _opener")
-        self._line(f"stray_text.-{self._costs.stray_text}: _stray_text")
-        self._line(f"_stray_text: {STRAY_TEXT} | _cost _stray_text")
-        self._line(f"stray_text_unsure.-{self._costs.stray_text_unsure}: _stray_text_unsure")
-        self._line(f"_stray_text_unsure: {UNSURE_TEXT} | _cost _stray_text_unsure")
+        for rule, token, cost in kinds:
+            self._line(f"{rule}.-{cost}: _{rule}")
+            self._line(f"_{rule}: {token} | _cost _{rule}")
 
     def _marker(self, name: str) -> None:
         token, reader = self._names[name], self._readers[name]
@@ -317,8 +324,9 @@ class _Writer:
         for name in terminals:
             piece = "_text_piece" if self._terminals[name].short == "TEXT" else "_value_piece"
             self._line(f"{self._readers[name]}: {piece}*")
-        self._line("_text_piece: _run | opener_as_text | marker_as_text")
-        self._line("_value_piece: _run | marker_in_value")
+        self._line(f"_text_piece: _run | opener_as_text | marker_as_text | {SHORT}")
+        self._line("_value_piece: _run | marker_in_value | short_in_value")
+        self._line(f"short_in_value.-{costs.short_in_value}: {SHORT}")
         self._line(f"_run: {RUN_END} | {RUN} _run")
         self._line(f"marker_in_value.-{costs.in_value}: _marker | _opener")
         self._line(f"opener_as_text.-{costs.opener_as_text}: _opener")
@@ -340,7 +348,7 @@ def _readable_names(rules: dict[str, list[BnfRule]], terminals: dict[str, Termin
         generated = _GENERATED.fullmatch(name)
         brief = f"_{short('_' + generated[1]).strip('_')}_items" if generated else short(name)
         found[name] = _unique(brief, taken)
-    taken = {RUN, RUN_END, MARKER, OPENER, CUT_MARKER, CUT_VALUE}
+    taken = {RUN, RUN_END, MARKER, OPENER, SHORT, STRAY_TEXT, UNSURE_TEXT, STRAY_CHARACTER, CUT_MARKER, CUT_VALUE}
     alike: dict[Terminal, str] = {}
     for name, terminal in terminals.items():
         same = replace(terminal, name="", may_stay_open=False)

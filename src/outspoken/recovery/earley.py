@@ -56,12 +56,14 @@ def grammar_of(automaton: Automaton) -> TolerantGrammar:
         near=costs.DAMAGED_MARKER + costs.INTACT_OTHER,
         stray=costs.STRAY_MARKER,
         in_value=costs.MARKER_IN_VALUE,
+        short_in_value=costs.MARKER_IN_STRING,
         opener_as_text=costs.OPENER_AS_TEXT,
         marker_as_text=costs.MARKER_AS_TEXT,
         foreign=costs.FOREIGN_NOTATION,
         cut_value=costs.CUT_VALUE,
         stray_text=costs.STRAY_TEXT,
         stray_text_unsure=costs.STRAY_TEXT_UNSURE,
+        stray_character=costs.STRAY_CHARACTER,
     )
     return tolerant_grammar(automaton.tables, known)
 
@@ -126,7 +128,9 @@ _COSTS = {
     "stray_marker": costs.STRAY_MARKER,
     "stray_text": costs.STRAY_TEXT,
     "stray_text_unsure": costs.STRAY_TEXT_UNSURE,
+    "stray_character": costs.STRAY_CHARACTER,
     "marker_in_value": costs.MARKER_IN_VALUE,
+    "short_in_value": costs.MARKER_IN_STRING,
     "opener_as_text": costs.OPENER_AS_TEXT,
     "marker_as_text": costs.MARKER_AS_TEXT,
     "cut_value": costs.CUT_VALUE,

@@ -49,7 +49,7 @@ class EdgeFinder:
             if marker.replaces or (self._has_json and marker.terminal.canonical.strip() in ("{", "[")):
                 continue  # the marker is tried itself; or it is read with all that it holds
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
-            read = read or self._unconditional_name(marker, at, node)
+            read = read or self.unconditional_name(marker, at, node)
             if node.is_after_repair:
                 read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
             found += [edge._replace(cost=edge.cost + cost) for edge in read]
@@ -61,13 +61,14 @@ class EdgeFinder:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
-                found += self._dropped(at, config)
-        return [self._with_evidence(edge, node.name) for edge in found] if self._region.tools is not None else found
+                found += self.dropped(at, config)
+        return [self.with_evidence(edge, node.name) for edge in found]
 
-    def _with_evidence(self, edge: Edge, name: str) -> Edge:
+    def with_evidence(self, edge: Edge, name: str) -> Edge:
         """The edge, which costs more if a tool or an argument in it does not exist."""
         tools, cost = self._region.tools, 0
-        assert tools is not None
+        if tools is None:
+            return edge
         for step in edge.steps:
             transition = step.transition
             if transition is None:
@@ -126,7 +127,7 @@ class EdgeFinder:
                 found.append(Edge(cost + extra, end, marker.target, (step,)))
         return found
 
-    def _unconditional_name(self, marker: Transition, at: int, node: Node) -> list[Edge]:
+    def unconditional_name(self, marker: Transition, at: int, node: Node) -> list[Edge]:
         """A name without what should stand beside it: because that is damaged, or missing."""
         pattern = marker_forms(marker).name
         if pattern is None or at == self._end or not self._may_edit:
@@ -219,7 +220,7 @@ class EdgeFinder:
 
     # text that is dropped
 
-    def _dropped(self, at: int, config: Config) -> list[Edge]:
+    def dropped(self, at: int, config: Config) -> list[Edge]:
         """Drop what stands where only markers may: a stray marker, or text up to the next marker."""
         if not self._may_edit:
             return []
@@ -332,6 +333,10 @@ class EdgeFinder:
         if token.start not in self.starts:
             return costs.NAME_AS_TEXT
         return costs.OPENER_AS_TEXT if self.is_opener(token.start) else costs.MARKER_AS_TEXT
+
+    def is_near_token(self, at: int) -> bool:
+        """Does a near miss of a marker stand here?"""
+        return at in self.starts and self.starts[at].is_near
 
     def is_opener(self, at: int) -> bool:
         """Does a marker stand here that leads out of text?"""

@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from outspoken.grammar import tolerant
-from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.semantics.steps import Step as RecoveryStep
 
 from . import costs
 from .edges import EdgeFinder
-from .marker_lexer import marker_lexer
-from .path import BLANK, SIGNIFICANT, Edge, Node, Region, name_after
+from .marker_lexer import PUNCTUATION_LENGTH, marker_forms, marker_lexer
+from .path import BLANK, Edge, Node, Region, name_after
 from .tolerant_tokens import Kinds, Lexeme, behind, places, transitions
 from .values import ValueReader, opens_json
 
 #: How many rows of tokens are tried.
 _MAX_ROWS = 6
+#: How many markers within a value count.
+_MAX_MARKERS = 4
 #: How many markers may be missing at the end of the region; elsewhere, two may.
 _MAX_MISSING = 3
 
@@ -38,6 +40,12 @@ def rows_of(region: Region, grammar: tolerant.TolerantGrammar) -> Iterator[list[
             waiting += [(*[0] * at, choice) for choice in range(1, row.options[at])] if not any(plan) else []
 
 
+def _terminal(edge: Edge) -> str:
+    """The terminal that the first step of an edge reads."""
+    transition = edge.steps[0].transition
+    return transition.terminal.name if transition is not None else ""
+
+
 class _Row:
     """Reads one row of tokens. `plan` says which way to take where there are several; `options` how many there are."""
 
@@ -50,7 +58,8 @@ class _Row:
         self._has_json = marker_lexer(region.automaton).has_json
         self._openers = {t.terminal.name for a in self._automata for t in a.top_level_markers if not t.inserted}
         first = next((t.start for t in region.tokens), -1)
-        lacks_opener = first >= 0 and not self._finder.is_opener(first)
+        is_outside = region.outer is region.automaton.top_level
+        lacks_opener = is_outside and first >= 0 and not self._finder.is_opener(first)
         self._node = Node((), None, "", lacks_opener)
         self._row: list[Lexeme] = []
         self._name = ""
@@ -70,7 +79,7 @@ class _Row:
                 pos = self._marker(token.start, token.end)
             else:
                 limit = next(end for end in ends if end > at or end == self._end)
-                pos = self._run(at, limit)
+                pos = self._run(pos, limit)
             self._gap(pos)
         self._end_run()
         if self._region.announced and self._region.outer is self._region.automaton.top_level:
@@ -134,7 +143,7 @@ class _Row:
     def _marker(self, start: int, end: int) -> int:
         """Read a marker, or a near miss of one; returns where it ends."""
         at = self._skip(start)
-        if self._has_json and self._text[at] in "{[":
+        if self._has_json and self._text[at:end].strip() in ("{", "["):
             found = self._embedded(at, self._all_places())
             if found is not None:
                 return found
@@ -185,7 +194,12 @@ class _Row:
     def _run(self, at: int, limit: int) -> int:
         """Read what stands between two markers, as far as the format knows it; returns where it ends."""
         pos, inserted = at, 0
-        while (pos := self._skip(pos)) < limit:
+        while self._skip(pos) < limit:
+            found = self._short_marker(pos, limit) if self._text[pos] in BLANK else None
+            if found is not None:
+                pos = found
+                continue
+            pos = self._skip(pos)
             if pos > at and not inserted:
                 self._gap(pos)
             found = self._embedded(pos, self._configs)
@@ -196,84 +210,111 @@ class _Row:
                 continue
             inserted = 0
             pos = found if found is not None else self._piece(pos, limit)
-        return limit if self._skip(limit) == pos else pos
+        return max(pos, limit)
 
     def _short_marker(self, pos: int, limit: int) -> int | None:
         """Read a name or punctuation; returns where it ends, or None if there is none."""
-        by_end: dict[int, dict[str, RecoveryStep]] = {}
-        targets: dict[int, list[Config]] = {}
+        ways: dict[tuple[int, int], list[Edge]] = {}
         for config in self._configs:
             for transition in config.leading_markers if config.free else config.markers:
-                if transition.inserted:
-                    continue
-                for edge in self._finder.marker(transition, pos, config):
-                    if edge.cost == 0 and edge.end <= max(limit, pos + 1):
-                        by_end.setdefault(edge.end, {}).setdefault(transition.terminal.name, edge.steps[0])
-                        targets.setdefault(edge.end, []).append(edge.target)
-        if not by_end:
+                for edge in [] if transition.inserted else self._short_edges(transition, pos, config):
+                    if edge.end <= limit or self._finder.is_near_token(limit):
+                        ways.setdefault((edge.cost, -edge.end), []).append(edge)
+        if not ways:
             return None
-        ends = sorted(by_end, reverse=True)
-        end = ends[self._choose(len(ends))]
-        self._add([tolerant.RUN], pos, end, by_end[end])
-        named = [
-            step.text
-            for step in by_end[end].values()
-            if step.transition and step.transition.terminal.short == "TOOL_NAME"
-        ]
-        self._name = named[0] if named else self._name
-        self._configs = tuple(dict.fromkeys(targets[end]))
-        return end
+        keys = sorted(ways)
+        cost, end = keys[self._choose(min(len(keys), 3))]
+        edges = ways[cost, end]
+        self._costs(cost, pos)
+        self._add([tolerant.RUN], pos, -end, {_terminal(edge): edge.steps[0] for edge in reversed(edges)})
+        for edge in edges:
+            self._name = name_after(edge.steps, self._name)
+        self._configs = tuple(dict.fromkeys([edge.target for edge in edges]))
+        return -end
+
+    def _short_edges(self, transition: Transition, pos: int, config: Config) -> list[Edge]:
+        """How a name or punctuation that stands here can be read."""
+        last = tuple(self._row[-1].steps.values())[:1] if self._row else ()
+        node = Node(last, None, self._name, False)
+        found = [edge for edge in self._finder.marker(transition, pos, config) if not edge.steps[0].edits]
+        found = found or self._finder.unconditional_name(transition, pos, node)
+        return [self._finder.with_evidence(edge, self._name) for edge in found]
 
     def _insert(self, pos: int) -> bool:
         """Suppose that a marker is missing. Returns whether something behind it stands here."""
         found: list[Config] = []
         for config in self._configs:
             for marker in config.markers:
-                if (
-                    marker.inserted
-                    or not marker.terminal.canonical.strip()
-                    or not marker.terminal.short.startswith("_")
-                ):
-                    continue
-                target = marker.target
-                if target.free is None and self._stands(target, pos):
-                    found.append(target)
+                is_known = not marker.inserted and self._names[marker.terminal.name] in self._may_be_missing
+                is_short = len(marker.terminal.canonical.strip()) <= PUNCTUATION_LENGTH
+                if is_known and self._stands(marker.target, pos, is_short=is_short):
+                    found.append(marker.target)
         self._configs = tuple(dict.fromkeys(found)) or self._configs
         return bool(found)
 
-    def _stands(self, config: Config, pos: int) -> bool:
-        """Does a marker or a value of a configuration stand here, and no free text?"""
+    def _stands(self, config: Config, pos: int, *, is_short: bool) -> bool:
+        """Does a marker or a value of a configuration stand here, behind a missing marker, which may be punctuation?"""
         if config.free is not None:
             return False
         for marker in config.markers:
             short = marker.terminal.short
-            if marker.inserted or short == "TOOL_NAME":
+            if marker.inserted or (short == "TOOL_NAME" and not is_short):
                 continue  # a name of a tool does not follow a marker that is missing
+            is_name = short in ("TOOL_NAME", "ARG_NAME")
             for edge in self._finder.marker(marker, pos, config):
-                if edge.cost == 0 and (short != "ARG_NAME" or self._finder.stands(edge.target.markers, edge.end)):
+                if edge.cost == 0 and (not is_name or self._finder.stands(edge.target.markers, edge.end)):
                     return True
         return bool(config.embedded) and self._text[pos] in "{[\"'<"
 
     def _piece(self, pos: int, limit: int) -> int:
         """Read words that the format does not know here; returns where they end."""
-        end = limit
-        if self._has_json and any(opens_json(t) for c in self._configs for t in (*c.markers, *c.embedded)):
-            brackets = [i for c in "{[" if (i := self._text.find(c, pos + 1, limit)) > 0]
-            end = min([end, *brackets])
-        piece = self._text[pos:end].rstrip(BLANK)
-        kinds = [tolerant.RUN]
-        if SIGNIFICANT.isdisjoint(piece):
-            kind = tolerant.STRAY_TEXT if self._region.announced else tolerant.UNSURE_TEXT
-            cost = costs.STRAY_WORD * (len(piece.split()) - 1)
-            if cost <= costs.MAX_COST:
-                self._costs(cost, pos)
-                kinds.append(kind)
-        if end == self._end and not self._region.end_is_certain:
-            rest = self._text[pos:]
-            if any(t.terminal.canonical.strip().startswith(rest) for c in self._configs for t in transitions(c)):
-                kinds.append(tolerant.CUT_MARKER)
-        self._add(kinds, pos, pos + len(piece), {})
+        dropped = [e for c in self._configs if c.free is None for e in self._finder.dropped(pos, c) if e.end <= limit]
+        ends = sorted({edge.end for edge in dropped})
+        if not ends:
+            return self._words(pos, limit)
+        end = ends[self._choose(len(ends))]
+        edge = min([edge for edge in dropped if edge.end == end], key=lambda edge: edge.cost)
+        kinds, cost = [tolerant.RUN], edge.cost
+        if not edge.steps[0].edits:
+            kinds.append(tolerant.CUT_MARKER)
+        elif cost <= costs.MAX_COST:
+            kind, base = self._stray_kind(cost)
+            self._costs(cost - base, pos)
+            kinds.append(kind)
+        self._add(kinds, pos, end, {})
         return end
+
+    def _words(self, pos: int, limit: int) -> int:
+        """Read free text up to a closing marker of it that is punctuation, or to the next marker."""
+        found: dict[int, dict[str, Edge]] = {}
+        for config in self._configs:
+            for closer in config.free.target.markers if config.free and config.free.terminal.short != "TEXT" else ():
+                if len(closer.terminal.canonical.strip()) in range(1, PUNCTUATION_LENGTH + 1) and not closer.inserted:
+                    match = marker_forms(closer).regex.search(self._text, pos, limit)
+                    for edge in self._finder.marker(closer, match.start(), config.free.target) if match else ():
+                        found.setdefault(match.start(), {}).setdefault(_terminal(edge), edge)
+        if not found:
+            self._add([tolerant.RUN], pos, limit, {})
+            return limit
+        start = min(found)
+        if start > pos:
+            self._add([tolerant.RUN_END], pos, start, {})
+        edges = found[start]
+        end = max([edge.end for edge in edges.values()])
+        self._add([tolerant.SHORT], start, end, {name: edge.steps[0] for name, edge in edges.items()})
+        values = [config for config in self._configs if config.free]
+        self._configs = tuple(dict.fromkeys([*[edge.target for edge in edges.values()], *values]))
+        return end
+
+    def _stray_kind(self, cost: int) -> tuple[str, int]:
+        """The terminal for text that belongs nowhere, and what it costs; the rest of the cost stands before it."""
+        kinds = {
+            costs.STRAY_TEXT_UNSURE: tolerant.UNSURE_TEXT,
+            costs.STRAY_TEXT: tolerant.STRAY_TEXT,
+            costs.STRAY_CHARACTER: tolerant.STRAY_CHARACTER,
+        }
+        base = max([known for known in kinds if known <= cost])
+        return kinds[base], base
 
     # embedded values
 
@@ -283,6 +324,7 @@ class _Row:
         for config in configs:
             if config.embedded or any(opens_json(t) for t in config.markers):
                 for edge in self._value_edges(at, config):
+                    edge = self._finder.with_evidence(edge, self._name)
                     names = tuple([s.transition.terminal.name if s.transition else "" for s in edge.steps])
                     known = ways.get((edge.end, names))
                     if known is None or edge.cost < known.cost:
@@ -295,14 +337,24 @@ class _Row:
             self._costs(edge.cost, at)
         for step in edge.steps:
             if step.transition is None:
-                self._add([tolerant.CUT_VALUE, tolerant.RUN], step.start, step.end, {})
+                self._add([tolerant.CUT_VALUE, self._markers_within(step)], step.start, step.end, {})
             else:
-                opens = step is edge.steps[0] and step.transition.terminal.name in self._openers
-                kind = tolerant.OPENER if opens else tolerant.RUN
+                kind = self._markers_within(step)
                 self._add([kind], step.start, step.end, {step.transition.terminal.name: step})
         self._name = name_after(edge.steps, self._name)
         self._configs = (edge.target,)
         return edge.end
+
+    def _markers_within(self, step: RecoveryStep) -> str:
+        """What a value, or a part of it, is as text: a run, or a marker, if one stands in it.
+
+        For more markers, tokens are added that are skipped if the value is no text.
+        """
+        starts = [t.start for t in self._region.tokens if step.start <= t.start < step.end]
+        kinds = [tolerant.OPENER if self._finder.is_opener(at) else tolerant.MARKER for at in starts]
+        for kind in kinds[1:_MAX_MARKERS]:
+            self._row.append(Lexeme(Kinds([kind, tolerant.SKIP]), step.start, step.start, {}, {}))
+        return kinds[0] if kinds else tolerant.RUN
 
     def _value_edges(self, at: int, config: Config) -> list[Edge]:
         found = self._values.embedded(at, config, self._name)
