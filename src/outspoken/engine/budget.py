@@ -12,12 +12,14 @@ START, SHARE, TRY, SEARCH = 40_000, 8, 400, 1_200
 class RecoveryBudget:
     """What may still be spent on damage. It grows with the text, so that time stays linear.
 
-    `nodes` is how many places and configurations the search for a recovery path may still look at.
+    `nodes` is how many places and configurations the search for a recovery path may still look at, `tokens` how many
+    tokens Lark's Earley parser may still read.
     """
 
     #: how many characters were read again so far
     spent = 0
     nodes = 2000
+    tokens = 240
     _granted = 0
     _repairs: RepairBudget | None = None
 
@@ -29,7 +31,8 @@ class RecoveryBudget:
 
     def continue_from(self, other: RecoveryBudget) -> None:
         """Continue with what another reader has left."""
-        self.spent, self.nodes, self._granted = other.spent, other.nodes, other._granted
+        self.spent, self.nodes, self.tokens = other.spent, other.nodes, other.tokens
+        self._granted = other._granted
         self._repairs = other._repairs and other._repairs.copy()
 
     def allows(self, offset: int) -> bool:
@@ -41,6 +44,7 @@ class RecoveryBudget:
         grown = max(end - self._granted, 0)
         self._granted += grown
         self.nodes += grown // 16
+        self.tokens += grown // 256
         repairs = self._repairs = self._repairs or RepairBudget.of(0)
         repairs.steps += grown
         repairs.search += grown // 2

@@ -35,6 +35,8 @@ class RecoveryDriver:
     def __init__(self, steps: SingleSteps) -> None:
         self.automaton, self.builder, self.text, self.state = steps.automaton, steps.builder, steps.text, steps.state
         self.policy, self.budget = steps.policy, steps.budget
+        #: could the last recovery path be read in two ways?
+        self._is_ambiguous = False
 
     def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (up to `end`, if that was read as an embedded value).
@@ -247,9 +249,28 @@ class RecoveryDriver:
 
         path = recover(region)
         budget.nodes = region.nodes
+        if path is not None and not _says_something(path):
+            return False
+        if path is not None:
+            accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
+            self.policy.recovered(path, accepted=accepted)
+            if accepted or not self._is_ambiguous:
+                return accepted
+        return self._read_with_lark(region, damage, end)
+
+    def _read_with_lark(self, region: Region, damage: DamagedSegment, end: int) -> bool:
+        """Read with Lark's Earley parser what the search did not find, or could read in two ways."""
+        budget = self.budget
+        if not region.settings.tolerant_grammar or region.repair_limit in ("none", "notation") or budget.tokens <= 0:
+            return False
+        from outspoken.recovery.earley import read
+
+        region.tokens_left = budget.tokens
+        path = read(region)
+        budget.tokens = region.tokens_left
         if path is None or not _says_something(path):
             return False
-        accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
+        accepted = self.apply(path, damage, end, end_is_certain=region.end_is_certain)
         self.policy.recovered(path, accepted=accepted)
         return accepted
 
@@ -270,7 +291,8 @@ class RecoveryDriver:
         if path.cut:
             fork.cut(end)
         fork.output.flush()
-        if speculation.is_ambiguous() or speculation.has_invalid_call():
+        self._is_ambiguous = speculation.is_ambiguous()
+        if self._is_ambiguous or speculation.has_invalid_call():
             return False  # text that can be read in two ways is no call, and so no invalid one either
         if call is not None and not speculation.continues():
             other = speculation.reject_call() if end_is_certain else None

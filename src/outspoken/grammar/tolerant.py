@@ -324,7 +324,7 @@ class _Writer:
         for name in terminals:
             piece = "_text_piece" if self._terminals[name].short == "TEXT" else "_value_piece"
             self._line(f"{self._readers[name]}: {piece}*")
-        self._line(f"_text_piece: _run | opener_as_text | marker_as_text | {SHORT}")
+        self._line("_text_piece: _run | opener_as_text | marker_as_text | short_in_value")
         self._line("_value_piece: _run | marker_in_value | short_in_value")
         self._line(f"short_in_value.-{costs.short_in_value}: {SHORT}")
         self._line(f"_run: {RUN_END} | {RUN} _run")

@@ -28,8 +28,8 @@ from .search import marked_foreign, may_be_foreign
 from .tolerant_lexer import rows_of
 from .tolerant_tokens import Kinds, Lexeme, transitions
 
-#: A region with more tokens than this is not read. With more alternatives in its grammar, fewer tokens are.
-MAX_TOKENS = 100
+#: A region with more markers, or more tokens, is not read. In a hundred tokens, half are what may be missing.
+MAX_MARKERS, MAX_TOKENS = 48, 120
 
 
 class Reading(NamedTuple):
@@ -83,17 +83,19 @@ def _lark(automaton: Automaton) -> Lark:
 def read(region: Region) -> RecoveryPath | None:
     """The cheapest reading of a region; None if there is none, or if it is beyond the bound."""
     automaton = region.automaton
-    grammar = grammar_of(automaton)
-    found = marker_lexer(automaton).tokens(region.text, MAX_TOKENS)
+    if automaton.tables.header.format not in registry.names():
+        return None  # payloads of an application, whose grammar is made of its markers
+    found = marker_lexer(automaton).tokens(region.text, MAX_MARKERS)
     if found is None:
         return None
     region.tokens, region.near = found
-    best: RecoveryPath | None = None
-    for row in rows_of(region, grammar):
-        prefix = _prefix(automaton, region.outer)
-        if len(row) + len(prefix) > MAX_TOKENS:
-            continue
+    prefix, best = _prefix(automaton, region.outer), None
+    for row in rows_of(region, grammar_of(automaton)):
+        size = len(row) + len(prefix)
+        if size > min(MAX_TOKENS, region.tokens_left):
+            break
         for start in _starts(region):
+            region.tokens_left -= size
             path = _read_row([*prefix, *row], len(prefix), region, start)
             if path is not None and path.cost <= costs.MAX_COST and (best is None or path.cost < best.cost):
                 best = path

@@ -50,6 +50,8 @@ class Region:
     budget: RepairBudget
     #: how many places and configurations may still be visited
     nodes: int
+    #: how many tokens Lark's Earley parser may still read
+    tokens_left: int = 0
     #: of paths that cost the same, take the one that was found first (1) or last (-1)
     ties: int = 1
     tokens: list[Token] = field(default_factory=list[Token])

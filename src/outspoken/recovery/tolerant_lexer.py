@@ -40,6 +40,17 @@ def rows_of(region: Region, grammar: tolerant.TolerantGrammar) -> Iterator[list[
             waiting += [(*[0] * at, choice) for choice in range(1, row.options[at])] if not any(plan) else []
 
 
+def _short_ends(config: Config) -> list[Transition]:
+    """What ends the free text of a configuration although it is no token: punctuation, or a name without a marker."""
+    free = config.free
+    if free is None:
+        return []
+    markers = [t for t in free.target.markers if not t.inserted]
+    if free.terminal.short == "TEXT":
+        return [t for t in markers if t.terminal.short in ("ACTION_NAME", "PAYLOAD_NAME")]
+    return [t for t in markers if len(t.terminal.canonical.strip()) in range(1, PUNCTUATION_LENGTH + 1)]
+
+
 def _terminal(edge: Edge) -> str:
     """The terminal that the first step of an edge reads."""
     transition = edge.steps[0].transition
@@ -88,7 +99,8 @@ class _Row:
 
     def _openers_before(self, config: Config, at: int) -> set[str]:
         """The opening markers that are missing before a marker that stands here, by the lenient rules."""
-        written = {t.inserted for t in config.markers if t.inserted and self._finder.marker(t, at, config)}
+        lenient = [t for t in config.markers if t.inserted and not t.replaces]
+        written = {t.inserted for t in lenient if self._finder.marker(t, at, config)}
         return {
             self._names[t.terminal.name] for t in config.markers if t.terminal.canonical in written and not t.inserted
         }
@@ -120,7 +132,7 @@ class _Row:
                 if at in self._finder.starts and self._finder.stands(config.markers, at):
                     found |= self._openers_before(config, at)
                     continue
-                for step in config.markers:
+                for step in [t for t in config.markers if not t.inserted]:
                     name = self._names[step.terminal.name]
                     is_known = name in found or name not in self._may_be_missing
                     if not is_known and self._finder.may_insert(step, at, config, self._node):
@@ -288,11 +300,11 @@ class _Row:
         """Read free text up to a closing marker of it that is punctuation, or to the next marker."""
         found: dict[int, dict[str, Edge]] = {}
         for config in self._configs:
-            for closer in config.free.target.markers if config.free and config.free.terminal.short != "TEXT" else ():
-                if len(closer.terminal.canonical.strip()) in range(1, PUNCTUATION_LENGTH + 1) and not closer.inserted:
-                    match = marker_forms(closer).regex.search(self._text, pos, limit)
-                    for edge in self._finder.marker(closer, match.start(), config.free.target) if match else ():
-                        found.setdefault(match.start(), {}).setdefault(_terminal(edge), edge)
+            for closer in _short_ends(config):
+                match = marker_forms(closer).regex.search(self._text, pos, limit)
+                start = match.start() if match is not None else limit
+                for edge in self._finder.marker(closer, start, config) if start < limit else ():
+                    found.setdefault(start, {}).setdefault(_terminal(edge), edge)
         if not found:
             self._add([tolerant.RUN], pos, limit, {})
             return limit

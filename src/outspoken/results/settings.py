@@ -17,6 +17,8 @@ class Settings:
     so far. `max_depth` is the maximal nesting of values; deeper values are not read. `max_hold` is the number of
     characters that a stream may hold back while the format is undecided; then the most likely format is chosen.
 
+    With `tolerant_grammar`, Lark's Earley parser reads damage that the search for a recovery path cannot read.
+
     `coordinates` is the space of an action's points, if it is not the format's own. With a `screen`, points are
     converted to its pixels. `clamp` moves points outside the screen, or outside a space of fixed size, to its edge and
     reports `clamped-point`; otherwise they stay as written.
@@ -27,6 +29,7 @@ class Settings:
     max_chars: int = 16_000_000
     max_depth: int = 128
     max_hold: int = 1_000_000
+    tolerant_grammar: bool = True
     coordinates: Space | None = None
     screen: Screen | None = None
     clamp: bool = False
