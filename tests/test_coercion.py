@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from outspoken import parse, stream
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
 from tests.loops import in_one_item
 from tools.fuzz.invariants import calls_in
@@ -333,3 +334,29 @@ def test_hostile_text_takes_linear_work(text: str) -> None:
             may_be_other_than_text(text, types, "json")
 
     assert calls_in(read) <= 5 * len(text)
+
+
+STRINGS = {
+    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="when" string="true">null'
+    "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+    "anthropic_xml": '<invoke name="f"><parameter name="when" string="true">null</parameter></invoke>',
+    "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>'
+    '<|open|>argument key="when" type="string"<|sep|>null'
+    "<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
+    "k2_horizon": "<ifm|tool_call>f<ifm|arg_key>when</ifm|arg_key><ifm|arg_type>string</ifm|arg_type>"
+    "<ifm|arg_value>null</ifm|arg_value></ifm|tool_call>",
+    "seed_gui": '<seed:tool_call><function name="f"><parameter name="when" string="true">null</parameter></function>'
+    "</seed:tool_call>",
+}
+
+
+def test_value_that_the_markup_calls_a_string_is_one() -> None:
+    for type_, expected in ((["string", "null"], "null"), (["integer", "null"], None)):
+        tools = [{"name": "f", "parameters": {"type": "object", "properties": {"when": {"type": type_}}}}]
+        for format_, text in STRINGS.items():
+            reply = parse(text, format_, tools=tools)
+            assert [call.arguments for call in reply.tool_calls] == [{"when": expected}], (format_, reply)
+            assert (reply.status, reply.diagnostics) == ("ok", [])
+            for size in (1, 7):
+                done = list(stream([text[i : i + size] for i in range(0, len(text), size)], format_, tools=tools))[-1]
+                assert done.reply == reply

@@ -3,6 +3,7 @@
 from outspoken.fast_path.runtime import (
     SEGMENT,
     argument_text,
+    as_text,
     bare_value,
     closing_text,
     end_call,
@@ -17,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "anthropic_xml.lark": 4200530493,
+    "anthropic_xml.lark": 4278140078,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -41,17 +42,18 @@ match_1 = lazy(
     "(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
     "{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?p"
     "arameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t\\x0c\\r\\n]*("
-    "?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
-    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:"
-    "\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))[ \\t\\x0c\\r\\n]*())|))"
-    r"|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|to"
-    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:<(?:\w{1,20}:)"
-    "?invoke\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ "
-    "\\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1"
-    ",99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
-    r"'][^>\n]{0,100}>\n?)())|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|()))|))|())|````(?<![^\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "\\n]*(?:([\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>\\n?)()|(?:[\"'][^>\\n]{0,100}>\\n?)()"
+    r")|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name"
+    "=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
+    ":[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:"
+    r"(?i:<\/(?:\w{1,20}:)?invoke>)))[ \t\x0c\r\n]*())|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|)"
+    r")|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!jso"
+    "n|xml|tool)[^`\\n]{0,80}\\n))()|(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*("
+    "?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t"
+    "\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'"
+    "=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,"
+    "9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))())|()))|))|())|````("
+    r"?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
@@ -60,17 +62,19 @@ spaced_2 = lazy_search(
     globals(), "spaced_2",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
-    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
-    "'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
-    "'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)()"
-    r")|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name"
-    "=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    ":[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ "
-    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?"
-    r")())|))|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?func"
-    r"tion_calls>))())|))|)",
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
+    "type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>))"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:(["
+    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}"
+    "\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>"
+    "\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:"
+    "((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:"
+    "\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:["
+    " \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,"
+    r"100}>\n?)())|))|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20"
+    r"}:)?function_calls>))())|))|)",
     "\n",
     "<",
 )
@@ -79,17 +83,19 @@ match_3 = lazy(
     globals(), "match_3",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
-    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
-    "'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
-    "'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)()"
-    r")|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name"
-    "=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    ":[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ "
-    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?"
-    r")())|))|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?func"
-    r"tion_calls>))())|))|)",
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
+    "type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>))"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:(["
+    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}"
+    "\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>"
+    "\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ \\t\\x0c\\r\\n]*(?:"
+    "((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:"
+    "\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:["
+    " \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,"
+    r"100}>\n?)())|))|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20"
+    r"}:)?function_calls>))())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -112,16 +118,17 @@ match_5 = lazy(
     "\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\""
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:("
     "?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,20"
-    "0})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|))|))|))|))|)|(?:(?i:<(?:\\w{1,20}:)?invok"
-    "e\\s{1,99}name=[\"'])))",
+    "0})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>"
+    "\\n]{0,100}>\\n?)())|))|))|))|))|))|)|(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))",
 )
 spaced_3 = lazy_search(
     globals(), "spaced_3",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
-    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
-    r"']))|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
+    "type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>))"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?fu"
+    r"nction_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
     "\n",
     "<",
 )
@@ -129,9 +136,10 @@ match_6 = lazy(
     globals(), "match_6",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
-    r')|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["'
-    r"']))|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
+    "type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>))"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?fu"
+    r"nction_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
 )
 spaced_4 = lazy_search(globals(), "spaced_4", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
@@ -145,8 +153,9 @@ spaced_5 = lazy_search(
     globals(), "spaced_5",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
-    r")|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|)",
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
+    "type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>))"
+    r")())|)",
     "\n",
     "<",
 )
@@ -154,8 +163,9 @@ match_10 = lazy(
     globals(), "match_10",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>\\n?)())|))|"
-    r")|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|)",
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
+    "type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>))"
+    r")())|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -174,204 +184,239 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 7:
-            if s < 3:
-                if s < 1:
-                    # state 0: at the start; expected: TEXT
-                    if once:
-                        out.flush()
-                        return pos
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<`":
-                            m = first_1(text, e)
-                            if m is None:
+        if s < 8:
+            if s < 4:
+                if s < 2:
+                    if s < 1:
+                        # state 0: at the start; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_1(text, e)
+                            if m is not None:
                                 break
-                            e = m.start()
-                        m = match_1(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        out.consumed = pos
-                        if pos < n:
-                            out.text(text[pos:n], pos, n)
-                        break
-                    out.consumed = pos
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=False, ends=True)
-                        if piece:
-                            out.text(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 9:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 10:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 11:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 19:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 18:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[13]
-                        pos = m.end()
-                        s = 7
-                        continue
-                    if g == 15:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[13]
-                        key0 = m[14]
-                        pos = m.end()
-                        s = 8
-                        continue
-                    if g == 21:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 22:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 9
-                        continue
-                    return None
-                else:
-                    if s < 2:
-                        # state 1: at an opening marker; expected: '\n<function_calls>\n', _DATA_FENCE_OPEN…
-                        m = match_1(text, pos)
+                            e += 1
                         if m is None:
-                            return None
+                            out.consumed = pos
+                            if pos < n:
+                                out.text(text[pos:n], pos, n)
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=False, ends=True)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 4:
+                        if g == 5:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[2]
                             key0 = m[3]
+                            told0 = True
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 9:
+                        if g == 6:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                            key0 = m[3]
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                            start0 = m.start(8)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[9]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 11:
-                            start0 = m.start()
+                        if g == 12:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[2]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 12:
+                        if g == 13:
                             start0 = m.start()
-                            pos = m.end()
-                            s = 10
-                            continue
-                        if g == 19:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 18:
+                        if g == 21:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
+                            told0 = False
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 15:
+                        if g == 20:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
-                            key0 = m[14]
+                            told0 = False
+                            name0 = m[15]
                             pos = m.end()
                             s = 8
                             continue
                         if g == 17:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
+                            told0 = False
+                            name0 = m[15]
+                            key0 = m[16]
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 23:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 24:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 10
+                            continue
+                        return None
+                    else:
+                        # state 1: at an opening marker; expected: '\n<function_calls>\n', _DATA_FENCE_OPEN…
+                        m = match_1(text, pos)
+                        if m is None:
+                            return None
+                        g = m.lastindex
+                        if g == 5:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[2]
+                            key0 = m[3]
+                            told0 = True
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 6:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[2]
+                            key0 = m[3]
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 11:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[2]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(16))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                            start0 = m.start(8)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[9]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
                             pos = m.end()
                             s = 4
                             continue
+                        if g == 12:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[2]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 13:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 14:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 11
+                            continue
+                        if g == 21:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            pos = m.end()
+                            s = 7
+                            continue
                         if g == 20:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[15]
+                            pos = m.end()
+                            s = 8
+                            continue
+                        if g == 17:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[15]
+                            key0 = m[16]
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 19:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[15]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(18))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 22:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -397,20 +442,71 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 21:
+                        if g == 23:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 22:
+                        if g == 24:
                             start0 = m.start()
                             pos = m.end()
-                            s = 9
+                            s = 10
+                            continue
+                        return None
+                else:
+                    if s < 3:
+                        # state 2: after _IS_TEXT in tool_call; expected: ARG_VALUE
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_2:
+                                m = spaced_2(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if may_lack_closer_1(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 14:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "json")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                            pos = m.end()
+                            s = 5
                             continue
                         return None
                     else:
-                        # state 2: after '">' in tool_call; expected: ARG_VALUE
+                        # state 3: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -436,7 +532,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -449,12 +548,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = bare0 = None
                             key0 = m[1]
                             pos = m.end()
-                            s = 11
+                            s = 12
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -472,15 +574,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
-                            s = 12
+                            s = 13
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -497,13 +603,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
             else:
-                if s < 5:
-                    if s < 4:
-                        # state 3: after '</invoke>\n'; expected: '<invoke name="', '</function_calls>'
+                if s < 6:
+                    if s < 5:
+                        # state 4: after '</invoke>\n'; expected: '<invoke name="', '</function_calls>'
                         if pos == n:
                             return None
                         m = match_4(text, pos)
@@ -512,6 +618,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 4:
                                 start0 = m.start(1)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
                                 name0 = m[2]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -519,17 +626,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 5:
                                 out.after_text = False
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after '</function_calls>'; expected: TEXT
+                        # state 5: after '</function_calls>'; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -557,41 +664,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 4:
+                        if g == 6:
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[2]
                             key0 = m[3]
                             pos = m.end()
-                            s = 2
+                            s = 3
                             continue
-                        if g == 12:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
-                            s = 10
+                            s = 11
                             continue
-                        if g == 17:
+                        if g == 19:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
+                            told0 = False
+                            name0 = m[15]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(16))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(18))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                 else:
-                    if s < 6:
-                        # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n', …
+                    if s < 7:
+                        # state 6: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n', …
                         m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
                                 start1 = m.start(1)
                                 name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                told1 = False
                                 name1 = m[2]
                                 key1 = m[3]
                                 pos = m.end()
@@ -621,7 +731,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 2:
                                     k = key1 or place_name(args1)
                                     types = types_of(tools, name1, k)
+                                    if told1:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare1, types, "json")
+                                    told1 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -660,7 +773,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 5:
                                         k = key1 or place_name(args1)
                                         types = types_of(tools, name1, k)
+                                        if told1:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare1, types, "json")
+                                        told1 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -678,7 +794,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(3))
                                         out.after_text = False
                                         pos = m.end()
-                                        s = 4
+                                        s = 5
                                         continue
                                     return None
                                 return None
@@ -708,11 +824,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     else:
-                        # state 6: after '<invoke name="' in tool_call; expected: TOOL_NAME
+                        # state 7: after '<invoke name="' in tool_call; expected: TOOL_NAME
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -722,10 +838,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
         else:
-            if s < 11:
-                if s < 9:
-                    if s < 8:
-                        # state 7: after '">\n' in tool_call; expected: '<parameter name="', '</invoke>\n'
+            if s < 12:
+                if s < 10:
+                    if s < 9:
+                        # state 8: after '">\n' in tool_call; expected: '<parameter name="', '</invoke>\n'
                         if pos == n:
                             return None
                         m = match_9(text, pos)
@@ -735,7 +851,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 8: after '">' in tool_call; expected: ARG_VALUE
+                        # state 9: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -761,7 +877,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -774,12 +893,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = bare0 = None
                             key0 = m[1]
                             pos = m.end()
-                            s = 13
+                            s = 14
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -796,12 +918,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                 else:
-                    if s < 10:
-                        # state 9: after '<think>\n' in think; expected: REASONING
+                    if s < 11:
+                        # state 10: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -822,11 +944,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     else:
-                        # state 10: after _FENCE_OPEN in code; expected: CODE
+                        # state 11: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
                             e = text.find("`", e)
@@ -852,103 +974,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
             else:
-                if s < 13:
-                    if s < 12:
-                        # state 11: after '">' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_2:
-                                m = spaced_2(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_3(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if may_lack_closer_1(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 2:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            pos = m.end()
-                            s = 11
-                            continue
-                        if g == 7:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            key0 = m[6]
-                            pos = m.end()
-                            s = 12
-                            continue
-                        if g == 14:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
-                    else:
+                if s < 14:
+                    if s < 13:
                         # state 12: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
@@ -975,7 +1006,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -988,12 +1022,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = bare0 = None
                             key0 = m[1]
                             pos = m.end()
-                            s = 14
+                            s = 12
                             continue
                         if g == 7:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1011,15 +1048,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
-                            s = 12
+                            s = 13
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1036,77 +1077,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 4
-                            continue
-                        return None
-                else:
-                    if s < 14:
-                        # state 13: after '">' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_2:
-                                m = spaced_5(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_10(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if may_lack_closer_2(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 2:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            pos = m.end()
-                            s = 13
-                            continue
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     else:
-                        # state 14: after '">' in tool_call; expected: ARG_VALUE
+                        # state 13: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -1132,7 +1107,112 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[1]
+                            pos = m.end()
+                            s = 15
+                            continue
+                        if g == 7:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "json")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                            start0 = m.start(4)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[5]
+                            key0 = m[6]
+                            pos = m.end()
+                            s = 13
+                            continue
+                        if g == 14:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "json")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
+                else:
+                    if s < 15:
+                        # state 14: after '">' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_2:
+                                m = spaced_5(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_10(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if may_lack_closer_2(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 2:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1147,10 +1227,84 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 14
                             continue
+                        if g == 4:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "json")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
+                    else:
+                        # state 15: after '">' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_2:
+                                m = spaced_2(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if may_lack_closer_1(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 2:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "json")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[1]
+                            pos = m.end()
+                            s = 15
+                            continue
                         if g == 7:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1168,15 +1322,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[5]
                             key0 = m[6]
                             pos = m.end()
-                            s = 12
+                            s = 13
                             continue
                         if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1194,6 +1352,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[5]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
@@ -1202,15 +1361,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[10]
                             key0 = m[11]
                             pos = m.end()
-                            s = 12
+                            s = 13
                             continue
                         if g == 13:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1228,6 +1391,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[5]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
@@ -1235,12 +1399,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "json")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1257,7 +1424,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
     out.flush()

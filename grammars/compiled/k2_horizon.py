@@ -4,6 +4,7 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     argument_text,
+    as_text,
     bare_value,
     blanks,
     checked,
@@ -23,7 +24,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "k2_horizon.lark": 3132875957,
+    "k2_horizon.lark": 93094227,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -70,10 +71,10 @@ match_2 = lazy(
     r' \t\x0c\r\n]*())|)|(?:<ifm\|tool_call>(?=\s{0,9}[^\s{\[]))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:</ifm\|tool_call>)|(?:<ifm\|arg_key>)(?:[ \t\x0c\r\n]*(?"
     ":([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:</ifm\\|arg_key>)(?:[ \\t\\x0c\\r\\n]*(?:("
-    r"?:<ifm\|arg_type>(?:[a-rt-z]\w{0,20})<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)|(?:<ifm\|arg_type>str(?:"
-    r"ing)?<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)())|))|))|))|))|)|(?:(?:<ifm\|think(?:_fast|_faster)?>))("
-    r")|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<ifm\|tool_calls>)(?:[ \t\x0c\r"
-    r"\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|())",
+    r"?:<ifm\|arg_type>(?:[a-rt-z]\w{0,20})<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)|(<ifm\|arg_type>str(?:in"
+    r"g)?<\/ifm\|arg_type>\s{0,9}<ifm\|arg_value>)())|))|))|))|))|)|(?:(?:<ifm\|think(?:_fast|_faster)?>))()|"
+    r"````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<ifm\|tool_calls>)(?:[ \t\x0c\r\n"
+    r"]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{\[])))(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|())",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -185,10 +186,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.text(text[pos:e], pos, e)
                             g = m.lastindex
-                            if g == 13:
-                                start0 = m.start(12)
+                            if g == 14:
+                                start0 = m.start(13)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -217,28 +219,31 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
+                        told0 = False
                         name0 = m[6]
                         key0 = m[7]
+                        told0 = True
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 14:
+                    if g == 15:
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 13:
-                        start0 = m.start(12)
+                    if g == 14:
+                        start0 = m.start(13)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
+                        told0 = False
                         pos = m.end()
                         s = 2
                         continue
@@ -313,6 +318,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             pos = m.end()
                             # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                             if pos == n:
@@ -370,21 +376,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        if g == 8:
+                        if g == 9:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[6]
                             key0 = m[7]
+                            told0 = True
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 9:
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -410,20 +418,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 8
                             continue
-                        if g == 14:
+                        if g == 15:
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 13:
-                            start0 = m.start(12)
+                        if g == 14:
+                            start0 = m.start(13)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             pos = m.end()
                             s = 2
                             continue
@@ -510,7 +519,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         k = key0 or place_name(args0)
                         types = types_of(tools, name0, k)
+                        if told0:
+                            types = as_text(types)
                         value, fits = bare_value(bare0, types, "text")
+                        told0 = False
                         if not fits:
                             return None
                         t = to_json(value)
@@ -557,6 +569,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(1)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[2]
                             last = said[1:-1]
                             name0 = last
@@ -690,10 +703,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 13:
-                            start0 = m.start(12)
+                        if g == 14:
+                            start0 = m.start(13)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             pos = m.end()
                             s = 2
                             continue
@@ -718,6 +732,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -834,6 +849,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last

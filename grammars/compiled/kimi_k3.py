@@ -4,6 +4,7 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     argument_text,
+    as_text,
     bare_value,
     blanks,
     checked,
@@ -21,7 +22,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "kimi_k3.lark": 1307705530,
+    "kimi_k3.lark": 125070832,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
@@ -88,11 +89,12 @@ match_5 = lazy(
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{'
-    r'0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|'
-    r'sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c'
-    r'\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))|(?:(?:"\s{1,9}type="(?!stri'
-    r'ng")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n))))',
+    r'[ \t\x0c\r\n]*(?:(?:"\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tf'
+    r'n]|\{\s{0,9}[^\s"}]))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))|(?:'
+    r'(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="'
+    r'(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>'
+    r'(?=\[)))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))|((?:"\s{1,9}type="string"\s{0,'
+    r"9}<\|sep\|>))())",
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -105,12 +107,12 @@ match_7 = lazy(
     r'\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))()|((?:<\|open\|>\s{0,9}call\s{1,9}tool="))(?:[ '
     r'\t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ '
     r'\t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1'
-    r',9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9'
-    r'}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?'
-    r':(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}type="(?!string'
-    r'")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9'
-    r'}<\|sep\|>(?=[tf])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|('
-    r'?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*())|))|))|)',
+    r',9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}<\|sep\|>|"\s{1,9}type="(?!'
+    r'string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}]))|(?:(?:"\s{1,9}type="(?!string")\w'
+    r'{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=['
+    r'\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))[ \t\x0c\r'
+    r'\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|(?:(?:"\s{1,9}type="(?!string")'
+    r'\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*()|((?:"\s{1,9}type="string"\s{0,9}<\|sep\|>))())|))|))|)',
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -146,12 +148,12 @@ match_10 = lazy(
     r'pen\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|'
     r'>))|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|)'
     r')|))|))|))|))|))|)|(?:(?:<\|open\|>\s{0,9}argument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:['
-    r' \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0'
-    r',9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|s'
-    r'ep\|>(?=\{\s{0,9}["}])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-'
-    r'0-9])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))[ \t\x0c\r\n]'
-    r'*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type'
-    r'="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n)))[ \t\x0c\r\n]*())|))|))|))',
+    r' \t\x0c\r\n]*(?:(?:"\s{0,9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn'
+    r']|\{\s{0,9}[^\s"}]))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))[ \t\x0'
+    r'c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[\-0-9])))[ \t\x0c\r\n]*()|(?:(?:"'
+    r'\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!stri'
+    r'ng")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))[ \t\x0c\r\n]*()|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<'
+    r'\|sep\|>(?=n)))[ \t\x0c\r\n]*()|((?:"\s{1,9}type="string"\s{0,9}<\|sep\|>))())|))|))|))',
 )
 match_11 = lazy(
     globals(), "match_11",
@@ -168,9 +170,12 @@ match_12 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t'
     r'\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="objec'
     r't")?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{'
-    r'1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:\s{1,9}type="string")?\s{0,'
-    r'9}<\|sep\|>|"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}])))())|'
-    r"))|))|))|))|))",
+    r'1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}<\|sep\|>|"\s{1,9}type="(?'
+    r'!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[^\[{\-0-9tfn]|\{\s{0,9}[^\s"}]))|(?:(?:"\s{1,9}type="(?!string")'
+    r'\w{1,20}"\s{0,9}<\|sep\|>(?=\{\s{0,9}["}])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?'
+    r'=[\-0-9])))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=[tf])))|(?:(?:"\s{1,9}type="(?!s'
+    r'tring")\w{1,20}"\s{0,9}<\|sep\|>(?=\[)))|(?:(?:"\s{1,9}type="(?!string")\w{1,20}"\s{0,9}<\|sep\|>(?=n))'
+    r')|((?:"\s{1,9}type="string"\s{0,9}<\|sep\|>))())|))|))|))|))|))',
 )
 match_leading = None
 
@@ -217,6 +222,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 9:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[6]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
@@ -229,6 +235,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 11:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[6]
                             key0 = m[10]
                             pos = m.end()
@@ -325,6 +332,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 9:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[6]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
@@ -337,6 +345,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 11:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[6]
                             key0 = m[10]
                             pos = m.end()
@@ -440,6 +449,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 9:
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
                                 name0 = m[6]
                                 if not name0 or (known is not None and name0 not in known):
                                     return None
@@ -452,6 +462,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 11:
                                 start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
                                 name0 = m[6]
                                 key0 = m[10]
                                 pos = m.end()
@@ -461,16 +472,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 6:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[3]
                             key0 = m[5]
                             pos = m.end()
-                            # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="obj…
+                            # after ARG_NAME in tool_call; expected: _IS_PLAIN, '" type="object"<|sep|>', '…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 1:
+                                if g == 4:
+                                    told0 = True
                                     pos = m.end()
                                     # after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -495,7 +508,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 2:
                                         k = key0 or place_name(args0)
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -542,6 +558,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 6:
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
                                     name0 = m[3]
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -554,6 +571,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if g == 10:
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
                                     name0 = m[3]
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
@@ -562,6 +580,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(5) - o)
                                     start0 = m.start(7)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
                                     name0 = m[8]
                                     pos = m.end()
                                     # after '"<|sep|>' in tool_call; expected: _WHOLE_OPEN, '<|close|>call<|sep…
@@ -586,7 +605,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 4: after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type…
+                            # state 4: after ARG_NAME in tool_call; expected: _IS_PLAIN, '" type="object"<|sep|…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
@@ -594,7 +613,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    # after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
+                                    # after _IS_PLAIN in tool_call; expected: ARG_VALUE
                                     e = pos
                                     stopped = False
                                     while True:
@@ -617,7 +636,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 2:
                                         k = key0 or place_name(args0)
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -635,86 +657,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                         pos = m.end()
                                         s = 6
-                                        continue
-                                    if g == 12:
-                                        k = key0 or place_name(args0)
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                        start0 = m.start(3)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        name0 = m[4]
-                                        key0 = m[11]
-                                        pos = m.end()
-                                        s = 7
-                                        continue
-                                    if g == 14:
-                                        k = key0 or place_name(args0)
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        key0 = m[13]
-                                        pos = m.end()
-                                        s = 8
-                                        continue
-                                    if g == 15:
-                                        k = key0 or place_name(args0)
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        key0 = m[13]
-                                        pos = m.end()
-                                        s = 9
-                                        continue
-                                    if g == 17:
-                                        k = key0 or place_name(args0)
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        key0 = m[13]
-                                        pos = m.end()
-                                        s = 10
                                         continue
                                     return None
                                 if g == 2:
@@ -740,13 +682,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         m = match_10(text, pos)
                                         if m is not None:
                                             g = m.lastindex
-                                            if g == 10:
+                                            if g == 12:
                                                 k = key0 or place_name(args0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
                                                     types = types_of(tools, name0, k)
+                                                    if told0:
+                                                        types = as_text(types)
                                                     value, fits = bare_value(bare0, types, "text")
+                                                    told0 = False
                                                     if not fits:
                                                         return None
                                                     t = to_json(value)
@@ -758,29 +703,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 key0 = m[9]
+                                                pos = m.end()
+                                                s = 7
+                                                continue
+                                            if g == 16:
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if told0:
+                                                        types = as_text(types)
+                                                    value, fits = bare_value(bare0, types, "text")
+                                                    told0 = False
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                key0 = m[9]
+                                                told0 = True
                                                 pos = m.end()
                                                 s = 8
-                                                continue
-                                            if g == 13:
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "text")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                key0 = m[9]
-                                                pos = m.end()
-                                                s = 11
                                                 continue
                                             return None
                                         if args0 is not None or key0 is not None:
@@ -789,6 +738,149 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    told0 = True
+                                    pos = m.end()
+                                    # after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
+                                    e = pos
+                                    stopped = False
+                                    while True:
+                                        e = text.find("<", e)
+                                        if e < 0:
+                                            m = None
+                                            break
+                                        m = match_7(text, e)
+                                        if m is not None:
+                                            break
+                                        e += 1
+                                        stopped = True
+                                    if m is None:
+                                        return None
+                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                        return None
+                                    piece = text[pos:e]
+                                    bare0 = piece if bare0 is None else bare0 + piece
+                                    g = m.lastindex
+                                    if g == 2:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                        pos = m.end()
+                                        s = 6
+                                        continue
+                                    if g == 12:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                        start0 = m.start(3)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
+                                        name0 = m[4]
+                                        key0 = m[11]
+                                        pos = m.end()
+                                        s = 9
+                                        continue
+                                    if g == 14:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[13]
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    if g == 16:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[13]
+                                        pos = m.end()
+                                        s = 11
+                                        continue
+                                    if g == 18:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[13]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 8
+                                        continue
+                                    return None
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
@@ -826,6 +918,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_think(out, start0 - o, m.start() - o)
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[4]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
@@ -839,16 +932,121 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_think(out, start0 - o, m.start() - o)
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[4]
                             key0 = m[8]
                             pos = m.end()
-                            # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type="obj…
+                            # after ARG_NAME in tool_call; expected: _IS_PLAIN, '" type="object"<|sep|>', '…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
+                                    pos = m.end()
+                                    # after _IS_PLAIN in tool_call; expected: ARG_VALUE
+                                    e = pos
+                                    stopped = False
+                                    while True:
+                                        e = text.find("<", e)
+                                        if e < 0:
+                                            m = None
+                                            break
+                                        m = match_7(text, e)
+                                        if m is not None:
+                                            break
+                                        e += 1
+                                        stopped = True
+                                    if m is None:
+                                        return None
+                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                        return None
+                                    piece = text[pos:e]
+                                    bare0 = piece if bare0 is None else bare0 + piece
+                                    g = m.lastindex
+                                    if g == 2:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                        pos = m.end()
+                                        s = 6
+                                        continue
+                                    return None
+                                if g == 2:
+                                    pos = m.end()
+                                    # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "-0123456789":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        # after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep…
+                                        if pos == n:
+                                            return None
+                                        m = match_10(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 16:
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if told0:
+                                                        types = as_text(types)
+                                                    value, fits = bare_value(bare0, types, "text")
+                                                    told0 = False
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                key0 = m[9]
+                                                told0 = True
+                                                pos = m.end()
+                                                s = 12
+                                                continue
+                                            return None
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    told0 = True
                                     pos = m.end()
                                     # after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -873,7 +1071,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 2:
                                         k = key0 or place_name(args0)
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -895,7 +1096,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 12:
                                         k = key0 or place_name(args0)
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -913,10 +1117,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                         start0 = m.start(3)
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
                                         name0 = m[4]
                                         key0 = m[11]
                                         pos = m.end()
-                                        # after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', …
+                                        # after ARG_NAME in tool_call; expected: _IS_PLAIN, '" type="object…
                                         if pos == n:
                                             return None
                                         m = match_6(text, pos)
@@ -945,13 +1150,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     m = match_10(text, pos)
                                                     if m is not None:
                                                         g = m.lastindex
-                                                        if g == 10:
+                                                        if g == 16:
                                                             k = key0 or place_name(args0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                             else:
                                                                 types = types_of(tools, name0, k)
+                                                                if told0:
+                                                                    types = as_text(types)
                                                                 value, fits = bare_value(bare0, types, "text")
+                                                                told0 = False
                                                                 if not fits:
                                                                     return None
                                                                 t = to_json(value)
@@ -963,8 +1171,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             args0[k] = value
                                                             key0 = bare0 = None
                                                             key0 = m[9]
+                                                            told0 = True
                                                             pos = m.end()
-                                                            s = 12
+                                                            s = 13
                                                             continue
                                                         return None
                                                     if args0 is not None or key0 is not None:
@@ -980,25 +1189,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 14:
                                         k = key0 or place_name(args0)
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        key0 = m[13]
-                                        pos = m.end()
-                                        s = 13
-                                        continue
-                                    if g == 15:
-                                        k = key0 or place_name(args0)
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1013,58 +1207,29 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         pos = m.end()
                                         s = 14
                                         continue
+                                    if g == 18:
+                                        k = key0 or place_name(args0)
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[13]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 12
+                                        continue
                                     return None
-                                if g == 2:
-                                    pos = m.end()
-                                    # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "-0123456789":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        pos = e
-                                        # after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep…
-                                        if pos == n:
-                                            return None
-                                        m = match_10(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 10:
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    value, fits = bare_value(bare0, types, "text")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                key0 = m[9]
-                                                pos = m.end()
-                                                s = 13
-                                                continue
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
@@ -1103,6 +1268,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 11:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
                             name0 = m[6]
                             key0 = m[10]
                             pos = m.end()
@@ -1111,107 +1277,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 8:
-                        # state 7: after ARG_NAME in tool_call; expected: '" type="string"<|sep|>', '" type…
+                        # state 7: after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
                         if pos == n:
                             return None
-                        m = match_6(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                s = 15
-                                continue
-                            if g == 2:
-                                pos = m.end()
-                                # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "-0123456789":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    pos = e
-                                    # after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
-                                    if pos == n:
-                                        return None
-                                    m = match_10(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 10:
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "text")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            key0 = m[9]
-                                            pos = m.end()
-                                            s = 16
-                                            continue
-                                        if g == 13:
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "text")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            key0 = m[9]
-                                            pos = m.end()
-                                            # after '" type="boolean"<|sep|>' in tool_call; expected: JSON_…
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "ft":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                pos = e
-                                                s = 17
-                                                continue
-                                            if args0 is not None or key0 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "ft":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            s = 15
+                            continue
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
@@ -1240,7 +1322,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 2:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1262,7 +1347,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 12:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1280,15 +1368,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
                                 name0 = m[4]
                                 key0 = m[11]
                                 pos = m.end()
-                                s = 7
+                                s = 9
                                 continue
-                            if g == 16:
+                            if g == 15:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1301,27 +1393,119 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 key0 = bare0 = None
                                 key0 = m[13]
                                 pos = m.end()
-                                s = 11
+                                s = 7
                                 continue
                             return None
                         else:
-                            # state 9: after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                            # state 9: after ARG_NAME in tool_call; expected: _IS_PLAIN, '" type="object"<|sep|…
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "-0123456789":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                pos = e
-                                s = 18
-                                continue
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    pos = m.end()
+                                    # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "-0123456789":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        pos = e
+                                        # after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
+                                        if pos == n:
+                                            return None
+                                        m = match_10(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 12:
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if told0:
+                                                        types = as_text(types)
+                                                    value, fits = bare_value(bare0, types, "text")
+                                                    told0 = False
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                key0 = m[9]
+                                                pos = m.end()
+                                                # after '" type="boolean"<|sep|>' in tool_call; expected: JSON_…
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c in "ft":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    pos = e
+                                                    s = 16
+                                                    continue
+                                                if args0 is not None or key0 is not None:
+                                                    return True
+                                                return bool(out.segments or out.run_model)
+                                            if g == 16:
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if told0:
+                                                        types = as_text(types)
+                                                    value, fits = bare_value(bare0, types, "text")
+                                                    told0 = False
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                key0 = m[9]
+                                                told0 = True
+                                                pos = m.end()
+                                                s = 17
+                                                continue
+                                            return None
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 18
+                                    continue
+                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -1329,7 +1513,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             if s < 15:
                 if s < 12:
                     if s < 11:
-                        # state 10: after '" type="null"<|sep|>' in tool_call; expected: JSON_NULL
+                        # state 10: after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "-0123456789":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            s = 15
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 11: after '" type="null"<|sep|>' in tool_call; expected: JSON_NULL
                         if pos == n:
                             return None
                         c = text[pos]
@@ -1344,28 +1549,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             last, e, said = found
                             pos = e
-                            s = 18
-                            continue
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 11: after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "ft":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            pos = e
-                            s = 18
+                            s = 15
                             continue
                         if args0 is not None or key0 is not None:
                             return True
@@ -1392,10 +1576,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
-                        if g == 2:
+                        if g == 15:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
                             value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1406,13 +1593,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                            key0 = m[13]
                             pos = m.end()
-                            s = 6
+                            s = 19
                             continue
                         return None
                     else:
@@ -1437,10 +1620,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
-                            if g == 16:
+                            if g == 2:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1451,9 +1637,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0.append(argument_text(args0, k, t))
                                 args0[k] = value
                                 key0 = bare0 = None
-                                key0 = m[13]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                                 pos = m.end()
-                                s = 19
+                                s = 6
                                 continue
                             return None
                         else:
@@ -1480,467 +1670,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 18:
                     if s < 16:
-                        # state 15: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        stopped = False
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_7(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 2:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "text")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 12:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "text")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            key0 = m[11]
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 15:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "text")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[13]
-                            pos = m.end()
-                            # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "-0123456789":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                pos = e
-                                s = 17
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        if g == 17:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "text")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[13]
-                            pos = m.end()
-                            # after '" type="null"<|sep|>' in tool_call; expected: JSON_NULL
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "n":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                pos = e
-                                s = 17
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        return None
-                    else:
-                        if s < 17:
-                            # state 16: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
-                            e = pos
-                            stopped = False
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_7(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                                stopped = True
-                            if m is None:
-                                return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
-                                return None
-                            piece = text[pos:e]
-                            bare0 = piece if bare0 is None else bare0 + piece
-                            g = m.lastindex
-                            if g == 2:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 7:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                start0 = m.start(3)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 10:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                start0 = m.start(3)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                                start0 = m.start(8)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[9]
-                                pos = m.end()
-                                # after TOOL_NAME in tool_call; expected: '"<|sep|>', '" index="'
-                                if pos == n:
-                                    return None
-                                m = match_12(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        key0 = m[2]
-                                        pos = m.end()
-                                        s = 15
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            if g == 12:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "text")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                start0 = m.start(3)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[4]
-                                key0 = m[11]
-                                pos = m.end()
-                                s = 7
-                                continue
-                            return None
-                        else:
-                            # state 17: after JSON_BOOLEAN in tool_call; expected: '<|close|>argument<|sep|>'
-                            if pos == n:
-                                return None
-                            m = match_10(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
-                                    pos = m.end()
-                                    s = 6
-                                    continue
-                                if g == 8:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    name0 = m[5]
-                                    key0 = m[7]
-                                    pos = m.end()
-                                    s = 7
-                                    continue
-                                if g == 10:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    key0 = m[9]
-                                    pos = m.end()
-                                    s = 16
-                                    continue
-                                if g == 11:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    key0 = m[9]
-                                    pos = m.end()
-                                    # after '" type="object"<|sep|>' in tool_call; expected: JSON_OBJECT
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        pos = e
-                                        s = 17
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 14:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    key0 = m[9]
-                                    pos = m.end()
-                                    # after '" type="array"<|sep|>' in tool_call; expected: JSON_ARRAY
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "[":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        pos = e
-                                        s = 17
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 19:
-                        # state 18: after JSON_NUMBER in tool_call; expected: '<|close|>argument<|sep|>'
+                        # state 15: after JSON_BOOLEAN in tool_call; expected: '<|close|>argument<|sep|>'
                         if pos == n:
                             return None
                         m = match_10(text, pos)
@@ -1952,7 +1682,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                 else:
                                     types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1977,7 +1710,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                 else:
                                     types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1995,10 +1731,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
                                 start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
                                 name0 = m[5]
                                 key0 = m[7]
                                 pos = m.end()
-                                s = 7
+                                s = 9
                                 continue
                             if g == 10:
                                 k = key0 or place_name(args0)
@@ -2006,28 +1743,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                 else:
                                     types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 8
-                                continue
-                            if g == 11:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -2058,18 +1777,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     except UNSOUND:
                                         return None
                                     pos = e
-                                    s = 18
+                                    s = 15
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if g == 12:
+                            if g == 11:
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
                                     types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -2082,7 +1804,31 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 key0 = bare0 = None
                                 key0 = m[9]
                                 pos = m.end()
-                                s = 9
+                                s = 10
+                                continue
+                            if g == 12:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 7
                                 continue
                             if g == 13:
                                 k = key0 or place_name(args0)
@@ -2090,28 +1836,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     value, t = last, said or to_json(last)
                                 else:
                                     types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[9]
-                                pos = m.end()
-                                s = 11
-                                continue
-                            if g == 14:
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -2142,18 +1870,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     except UNSOUND:
                                         return None
                                     pos = e
-                                    s = 18
+                                    s = 15
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if g == 15:
+                            if g == 14:
                                 k = key0 or place_name(args0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
                                     types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -2166,12 +1897,544 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 key0 = bare0 = None
                                 key0 = m[9]
                                 pos = m.end()
-                                s = 10
+                                s = 11
+                                continue
+                            if g == 16:
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if told0:
+                                        types = as_text(types)
+                                    value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                key0 = m[9]
+                                told0 = True
+                                pos = m.end()
+                                s = 8
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
+                    else:
+                        if s < 17:
+                            # state 16: after JSON_BOOLEAN in tool_call; expected: '<|close|>argument<|sep|>'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                if g == 8:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(2) - o)
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
+                                    name0 = m[5]
+                                    key0 = m[7]
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                if g == 10:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    # after '" type="object"<|sep|>' in tool_call; expected: JSON_OBJECT
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        pos = e
+                                        s = 16
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 13:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    pos = m.end()
+                                    # after '" type="array"<|sep|>' in tool_call; expected: JSON_ARRAY
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "[":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        pos = e
+                                        s = 16
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                if g == 16:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[9]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 17
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 17: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 2:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 7:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 10:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
+                                start0 = m.start(8)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[9]
+                                pos = m.end()
+                                # after TOOL_NAME in tool_call; expected: '"<|sep|>', '" index="'
+                                if pos == n:
+                                    return None
+                                m = match_12(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 4:
+                                        key0 = m[2]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 18
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 12:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[4]
+                                key0 = m[11]
+                                pos = m.end()
+                                s = 9
+                                continue
+                            return None
+                else:
+                    if s < 19:
+                        # state 18: after '" type="string"<|sep|>' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        stopped = False
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_7(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                            stopped = True
+                        if m is None:
+                            return None
+                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 2:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 12:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                            start0 = m.start(3)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[4]
+                            key0 = m[11]
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 14:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[13]
+                            pos = m.end()
+                            # after '" type="number"<|sep|>' in tool_call; expected: JSON_NUMBER
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "-0123456789":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                s = 16
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if g == 16:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[13]
+                            pos = m.end()
+                            # after '" type="null"<|sep|>' in tool_call; expected: JSON_NULL
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "n":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                s = 16
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        return None
                     else:
                         if s < 20:
                             # state 19: after '" type="boolean"<|sep|>' in tool_call; expected: JSON_BOOLEAN
@@ -2207,7 +2470,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         value, t = last, said or to_json(last)
                                     else:
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -2226,13 +2492,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 6
                                     continue
-                                if g == 11:
+                                if g == 10:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -2268,13 +2537,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 12:
+                                if g == 11:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -2289,13 +2561,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 14
                                     continue
-                                if g == 13:
+                                if g == 12:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -2310,13 +2585,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 19
                                     continue
-                                if g == 14:
+                                if g == 13:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -2352,13 +2630,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 15:
+                                if g == 14:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
                                         types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)

@@ -5,6 +5,7 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     argument_text,
+    as_text,
     bare_value,
     blanks,
     checked,
@@ -26,7 +27,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "seed_gui.lark": 732859575,
+    "seed_gui.lark": 2546305300,
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
@@ -165,16 +166,15 @@ match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(
     globals(), "match_8",
-    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}str"
-    "ing=\"true\")?>()|[\"']\\s{1,9}string=\"false\">)",
+    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string"
+    "=\"false\">|([\"']\\s{1,9}string=\"true\">)()|[\"']>)",
 )
 match_9 = lazy(
     globals(), "match_9",
     r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter\s{1,9}na"
     "me=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}s"
-    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\"']\\s{1,9}string"
-    r'="false">[ \t\x0c\r\n]*())|))|)|((?:</function>))(?:[ \t\x0c\r\n]*(?:<function\s{1,9}name=["'
-    r"']|</seed:tool_call>())|))|)",
+    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))"
+    "|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -183,8 +183,8 @@ may_lack_closer_1 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string'
-    r'="true">()|>())',
+    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|(\s{1,9}strin'
+    r'g="true">)()|>())',
 )
 match_11 = lazy(
     globals(), "match_11",
@@ -196,8 +196,8 @@ match_11 = lazy(
     "0c\\r\\n]*(?:(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))"
     "|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
     ":>())|))|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0"
-    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string="true"'
-    r">()|>())|))|))|)",
+    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|(\s{1,9}string="true'
+    r'">)()|>())|))|))|)',
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -252,12 +252,12 @@ match_17 = lazy(
     globals(), "match_17",
     r"[ \t\x0c\r\n]*(?:((?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<par"
     "ameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*("
-    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\""
-    "']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<functio"
-    "n\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\["
-    "{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>())|))|))|))|))|))|))|))",
+    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string=\"false\">[ \\t\\x"
+    "0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t"
+    "\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?"
+    ":[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}strin"
+    "g=\"false\">|([\"']\\s{1,9}string=\"true\">)())|))|))|))|))|))|))|))",
 )
 match_leading = None
 
@@ -302,6 +302,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -322,6 +323,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -331,6 +333,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -352,6 +355,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -361,6 +365,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -429,6 +434,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -490,6 +496,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -504,6 +511,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -525,6 +533,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -534,6 +543,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -652,13 +662,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_TEXT, _NAMED_…
+                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_VALUE, _NAMED…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
+                                told0 = True
                                 pos = m.end()
                                 # after _NAMED_TEXT in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -688,7 +699,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -725,6 +739,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[3]
                                 if unknown0:
                                     return None
@@ -746,6 +761,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[3]
                                 if unknown0:
                                     return None
@@ -763,6 +779,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[7]
                                 if unknown0:
                                     return None
@@ -789,7 +806,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
+                                told0 = True
                                 pos = m.end()
                                 # after _IS_TEXT in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -811,7 +829,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
-                                if g == 14:
+                                if g == 15:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
@@ -819,7 +837,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -831,6 +852,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     key0 = m[13]
+                                    told0 = True
                                     pos = m.end()
                                     # after _IS_TEXT in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -860,7 +882,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -889,7 +914,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return None
-                            if g == 2:
+                            if g == 3:
                                 pos = m.end()
                                 # after '>' in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -919,7 +944,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -954,7 +982,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -981,12 +1012,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
+                                    told0 = False
                                     name0 = m[4]
                                     key0 = m[11]
                                     pos = m.end()
                                     s = 13
                                     continue
-                                if g == 15:
+                                if g == 16:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
@@ -994,7 +1026,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1024,7 +1059,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 2:
+                            if g == 3:
                                 pos = m.end()
                                 # after '>' in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -1054,7 +1089,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1089,7 +1127,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1116,6 +1157,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
+                                    told0 = False
                                     name0 = m[4]
                                     if unknown0:
                                         return None
@@ -1141,7 +1183,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1182,7 +1227,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1248,6 +1296,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1279,6 +1328,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -1433,6 +1483,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -1448,6 +1499,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -1469,6 +1521,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1478,6 +1531,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -1519,7 +1573,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1534,7 +1591,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 12
                                     continue
-                                if g == 8:
+                                if g == 9:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
@@ -1545,7 +1602,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1572,8 +1632,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
+                                    told0 = False
                                     name0 = m[6]
                                     key0 = m[7]
+                                    told0 = True
                                     pos = m.end()
                                     # after _NAMED_TEXT in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -1603,7 +1665,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1667,7 +1732,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1702,7 +1770,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1729,12 +1800,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
                             s = 13
                             continue
-                        if g == 15:
+                        if g == 16:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
@@ -1742,7 +1814,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1788,7 +1863,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1823,7 +1901,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1850,12 +1931,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
                             s = 13
                             continue
-                        if g == 15:
+                        if g == 16:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
@@ -1863,7 +1945,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1937,7 +2022,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1972,7 +2060,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1999,6 +2090,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[4]
                                 if unknown0:
                                     return None
@@ -2024,7 +2116,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2051,6 +2146,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[4]
                                 if unknown0:
                                     return None
@@ -2068,6 +2164,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[8]
                                 key0 = m[9]
                                 pos = m.end()
@@ -2077,7 +2174,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 m = match_10(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 2:
+                                    if g == 3:
                                         pos = m.end()
                                         s = 13
                                         continue
@@ -2093,7 +2190,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2120,12 +2220,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[4]
                                 key0 = m[11]
                                 pos = m.end()
                                 s = 13
                                 continue
-                            if g == 15:
+                            if g == 16:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
@@ -2133,7 +2234,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)

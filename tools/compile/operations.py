@@ -61,6 +61,8 @@ class OperationWriter:
         self._unshift = " + o" if header.opened else ""
         #: JSON strings may be the text of reasoning or of an envelope
         self._has_content = any(rule.short == "content" for rule in automaton.tables.rules)
+        #: markers say that a value is a string
+        self._has_told = any(rule.short == "is_text" for rule in automaton.tables.rules)
         #: objects may have keys that the grammar does not know
         self._has_unknown = any(rule.short == "unknown" for rule in automaton.tables.rules)
         self._lines: list[str] = []
@@ -182,6 +184,8 @@ class OperationWriter:
             self._put(f"{' = '.join([f'{name}{d}' for name in names])} = None")
         if self._has_unknown and not _OBJECTS.isdisjoint(kinds):
             self._put(f"unknown{d} = 0")
+        if self._has_told and "tool_call" in kinds:
+            self._put(f"told{d} = False")
         if arg == "answer":
             self._put("out.after_text = False")
 
@@ -336,6 +340,9 @@ class OperationWriter:
     def _do_field_no_calls(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"none{self._top()} = True")
 
+    def _do_field_is_text(self, arg: str, start: str, end: str, token: str) -> None:
+        self._put(f"told{self._top()} = True")
+
     def _do_field_unknown(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._put(f"unknown{d} = max(unknown{d}, doubt(text, {start}))")
@@ -373,6 +380,10 @@ class OperationWriter:
             self._put(f"if {is_action}:", "    if types is not None:", "        return None")
             self._put(f"    value, fits = bare{d}, True", "else:")
             self._indent += 1
+        if self._has_told and "tool_call" in self._kinds():
+            self._put(f"if told{d}:", "    types = as_text(types)")
         self._put(f"value, fits = bare_value(bare{d}, types, {literal(self._values)})")
         self._indent -= self._acts
+        if self._has_told and "tool_call" in self._kinds():
+            self._put(f"told{d} = False")
         self._put("if not fits:", "    return None", "t = to_json(value)")

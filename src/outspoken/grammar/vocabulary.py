@@ -43,7 +43,7 @@ CALLS = frozenset({"tool_call", "action", "payload"})
 
 #: Rules that pass the value just read to the node round them.
 FIELDS = frozenset(
-    {"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "no_calls", "unknown", "odd"}
+    {"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "no_calls", "unknown", "odd", "is_text"}
 )
 
 

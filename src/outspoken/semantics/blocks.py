@@ -29,16 +29,24 @@ def end_think(b: Builder, end: int) -> None:
     segments.end_think(b.output, node.start, end, node.content, node.content_span)
 
 
+def _end_misspelt_call(b: Builder, end: int) -> bool:
+    """An object is complete that is a call, but for a misspelt key. Returns whether it is one."""
+    if not unknown_keys.is_call(b.state, b.nodes[-1]):
+        return False
+    b.calls.end_tool_call(end)
+    return True
+
+
 def end_code(b: Builder, end: int) -> None:
     """A code sample is complete, or an object that is no call."""
-    if b.nodes[-1].unknown and b.calls.end_misspelt_call(end):
+    if b.nodes[-1].unknown and _end_misspelt_call(b, end):
         return
     segments.end_code(b.output, b.nodes.pop().start, end)
 
 
 def end_json(b: Builder, end: int) -> None:
     """A JSON value is complete that is no call."""
-    if b.nodes[-1].unknown and b.calls.end_misspelt_call(end):
+    if b.nodes[-1].unknown and _end_misspelt_call(b, end):
         return
     start = b.nodes.pop().start
     segments.end_json(b.output, b.source.slice(start, end), start, end, b.context.settings.max_depth)
@@ -59,7 +67,7 @@ def end_envelope(b: Builder, end: int) -> None:
 
 def end_unread(b: Builder, end: int) -> None:
     """Something is complete that the format has a place for, but that says nothing. It is left out."""
-    if b.nodes[-1].unknown and b.calls.end_misspelt_call(end):
+    if b.nodes[-1].unknown and _end_misspelt_call(b, end):
         return
     node = b.nodes.pop()
     message = "this has no place in a call, or repeats an earlier entry; it is left out"
@@ -97,6 +105,11 @@ def end_call_id(b: Builder, end: int) -> None:
 def markup(b: Builder) -> None:
     """A marker was read in text that belongs to no node, such as one that ends a turn."""
     b.output.after_text = False
+
+
+def field_is_text(b: Builder) -> None:
+    """The markup says that the bare value that follows is a string."""
+    b.nodes[-1].is_text = True
 
 
 def field_odd(b: Builder, end: int) -> None:

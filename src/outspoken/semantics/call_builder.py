@@ -16,7 +16,7 @@ from . import unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .open_node import EmbeddedValue, OpenNode
-from .segments import argument_text, bare_value, closing_text, end_call, object_of, place_name, types_of
+from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
 
 #: As many characters of a bare value decide whether it may be anything but text.
@@ -245,7 +245,7 @@ class CallBuilder:
                 self._recorder.report("repeated-argument", message, (node.key_start, start), "warning")
             self._add_argument(node, key, value, text or to_json(value) if not node.sending else None)
         node.key = node.bare = None
-        node.head = ""
+        node.head, node.is_text = "", False
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.send_rest(node)
 
@@ -297,7 +297,8 @@ class CallBuilder:
         return value
 
     def _types(self, node: OpenNode) -> frozenset[str] | None:
-        return types_of(self._tools, node.name, node.key)
+        types = types_of(self._tools, node.name, node.key)
+        return as_text(types) if node.is_text else types
 
     def schema_view(self, role: str) -> SchemaView:
         """What the tool's schema says of the embedded value that begins here."""
@@ -324,14 +325,6 @@ class CallBuilder:
         self._nodes[-1].id = value if isinstance(value, str) else None
 
     # the end of a call
-
-    def end_misspelt_call(self, end: int) -> bool:
-        """An object is complete that is a call, but for a misspelt key. Returns whether it is one."""
-        node = self._nodes[-1]
-        if not unknown_keys.is_call(self._state, node):
-            return False
-        self.end_tool_call(end)
-        return True
 
     def end_tool_call(self, end: int) -> None:
         """A call is complete."""

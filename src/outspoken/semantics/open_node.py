@@ -46,6 +46,8 @@ class OpenNode:
     #: the bare text of that argument, in pieces, and its first characters, which decide its type
     bare: list[str] | None = None
     head = ""
+    #: the markup says that the argument is a string
+    is_text = False
     #: the argument's text is passed on as a JSON string while it arrives
     sending = False
     #: the arguments come one by one, so that the end of the call closes their object

@@ -140,6 +140,11 @@ def types_of(tools: Tools | None, name: str | None, key: str | None) -> frozense
     return None if tools is None or name is None or key is None else tools.types(name, key)
 
 
+def as_text(types: frozenset[str] | None) -> frozenset[str] | None:
+    """The types of an argument that the markup calls a string."""
+    return _TEXT_ONLY if types is None or "string" in types else types
+
+
 def bare_value(text: str, types: frozenset[str] | None, fallback: str) -> tuple[Any, bool]:
     """The value of an argument that is written as bare text, and whether it is of one of the types.
 
