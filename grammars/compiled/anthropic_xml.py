@@ -27,6 +27,10 @@ FORMAT = "anthropic_xml"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\" string=\"true\">",
+    "\" type=\"string\">",
+    "' string=\"true\">",
+    "' type=\"string\">",
     "</function_calls>",
     "</invoke>",
     "</parameter>",

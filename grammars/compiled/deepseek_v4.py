@@ -22,7 +22,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "deepseek_v4.lark": 2028349068,
     "shared/code.lark": 2140030260,
-    "shared/dsml.lark": 2191602534,
+    "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -61,16 +61,16 @@ spaced_1 = lazy_search(
     r'DSML｜invoke\s)))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
     "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
-    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|(('
-    r'?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?'
-    ":([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜D"
-    r'SML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|(?:(?i:```(?<![^'
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
-    r'|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ name="(?:[ \t\x0c\r'
-    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]"
-    "*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    r'\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|('
-    r'(?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="tru'
+    r'e">))())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:'
+    "[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
+    r'\t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())'
+    r"|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)["
+    r"^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ nam"
+    "e=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)"
+    "(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
+    r'00})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)['
+    r' \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
     "\n",
     "<[`",
 )
@@ -83,16 +83,16 @@ match_2 = lazy(
     r'DSML｜invoke\s)))(?:[ \t\x0c\r\n]*(?:(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
     "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
-    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|(('
-    r'?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?'
-    ":([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜D"
-    r'SML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|(?:(?i:```(?<![^'
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
-    r'|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ name="(?:[ \t\x0c\r'
-    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]"
-    "*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    r'\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|('
-    r'(?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="tru'
+    r'e">))())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:'
+    "[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
+    r'\t\x0c\r\n]*(?:<｜DSML｜parameter\ name="|((?:</｜DSML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())'
+    r"|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)["
+    r"^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜DSML｜invoke\ nam"
+    "e=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)"
+    "(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,2"
+    r'00})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)['
+    r' \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))())|))|))|)|<think>()',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -109,14 +109,14 @@ match_6 = lazy(
     r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s"
     "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
     r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false'
-    r'">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))())|))',
+    r'">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))())|))',
 )
 match_7 = lazy(
     globals(), "match_7",
     r"(?:(?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s))))(?:[ \t\x0c"
     "\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
     r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n'
-    r']*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))())|)',
+    r"]*())|))|)|((?:</｜DSML｜invoke>))())|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -133,10 +133,11 @@ match_8 = lazy(
     ")|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t"
     r'\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
     "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
-    r'fn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c'
-    "\\r\\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){"
-    r'}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r'
-    "\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|))|))|))|))|)",
+    r'fn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invok'
+    r'e>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|))|)"
+    r")|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -147,33 +148,33 @@ may_lack_closer_2 = lazy(
 match_9 = lazy(globals(), "match_9", r'[ \t\x0c\r\n]*(?:<｜DSML｜invoke\ name=")')
 match_10 = lazy(
     globals(), "match_10",
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false'
+    r'">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DS'
+    "ML｜tool_calls>()|(<｜DSML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{"
+    r'0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜DSML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<'
+    ">\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-"
+    r'\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜DSML｜in'
+    r"voke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))|))|))|))|))",
+)
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ na"
     r'me="|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))|))|))',
 )
-match_11 = lazy(
-    globals(), "match_11",
-    r"(?:<｜DSML｜(?:tool_calls|toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s))|</think>()",
-)
 match_12 = lazy(
     globals(), "match_12",
+    r"(?:<｜DSML｜(?:tool_calls|toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s))|</think>()",
+)
+match_13 = lazy(
+    globals(), "match_13",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜DSML｜tool_calls>())")
-match_14 = lazy(
-    globals(), "match_14",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜DSML｜parameter>(?=\s{0,99}<(?:\/｜DSML｜(?:invoke|tool_calls)>|｜DSML｜parameter\s"
-    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
-    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false'
-    r'">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>()|(<｜DSML｜invoke'
-    "\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:"
-    "(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],"
-    r';|]{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="fa'
-    r'lse">)[ \t\x0c\r\n]*())|))|)|((?:</｜DSML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜tool_calls>())|))|))|))|)'
-    r")|))|))",
-)
+match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜DSML｜tool_calls>())")
 match_15 = lazy(
     globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s'
@@ -196,7 +197,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 8:
+        if s < 9:
             if s < 4:
                 if s < 2:
                     if s < 1:
@@ -236,7 +237,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.text(text[pos:e], pos, e)
                                 g = m.lastindex
-                                if g == 6:
+                                if g == 7:
                                     start0 = m.start(2)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     told0 = False
@@ -276,11 +277,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.text(text[pos:e], pos, e)
                         g = m.lastindex
-                        if g == 13:
+                        if g == 14:
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 6:
+                        if g == 5:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 7:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -290,7 +300,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 8:
+                        if g == 9:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -299,36 +309,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[3]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[10]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 25:
-                            start0 = m.start()
+                        if g == 13:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                            start0 = m.start(10)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[11]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
                             pos = m.end()
                             s = 6
+                            continue
+                        if g == 26:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 7
                             continue
                         return None
                     else:
@@ -339,13 +349,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 1:
                             pos = m.end()
-                            s = 7
+                            s = 8
                             continue
-                        if g == 13:
+                        if g == 14:
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 6:
+                        if g == 5:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 7:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -355,7 +374,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 8:
+                        if g == 9:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -364,33 +383,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[3]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[10]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 14:
+                        if g == 13:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                            start0 = m.start(10)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[11]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<｜DSML｜tool_calls>\n', '…
@@ -419,7 +438,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
+                        if g == 16:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -445,7 +464,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 16:
+                        if g == 17:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -471,18 +490,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 17:
+                        if g == 18:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 20:
+                        if g == 21:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[18]
-                            key0 = m[19]
+                            name0 = m[19]
+                            key0 = m[20]
                             pos = m.end()
                             # after '" string="false">' in tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -527,7 +546,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         key0 = bare0 = None
                                         key0 = m[2]
                                         pos = m.end()
-                                        s = 8
+                                        s = 9
+                                        continue
+                                    if g == 5:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 10
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -536,12 +580,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        if g == 22:
+                        if g == 23:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[18]
-                            key0 = m[19]
+                            name0 = m[19]
+                            key0 = m[20]
                             told0 = True
                             pos = m.end()
                             # after '" string="true">' in tool_call; expected: ARG_VALUE
@@ -583,31 +627,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 key0 = bare0 = None
                                 key0 = m[1]
                                 pos = m.end()
-                                s = 8
-                                continue
-                            if g == 4:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                if told0:
-                                    types = as_text(types)
-                                value, fits = bare_value(bare0, types, "text")
-                                told0 = False
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[1]
-                                told0 = True
-                                pos = m.end()
                                 s = 9
                                 continue
-                            if g == 6:
+                            if g == 4:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
                                 if told0:
@@ -628,28 +650,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 if parts0.__class__ is not str:
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
-                                s = 10
+                                s = 11
                                 continue
                             return None
-                        if g == 24:
+                        if g == 25:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[18]
+                            name0 = m[19]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(23))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(24))
                             pos = m.end()
-                            s = 10
+                            s = 11
                             continue
-                        if g == 25:
+                        if g == 26:
                             start0 = m.start()
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                 else:
@@ -693,7 +715,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = bare0 = None
                             key0 = m[1]
                             pos = m.end()
-                            s = 11
+                            s = 12
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
@@ -715,7 +737,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[1]
                             told0 = True
                             pos = m.end()
-                            s = 12
+                            s = 13
                             continue
                         if g == 6:
                             k = key0 or place_name(args0)
@@ -740,9 +762,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 11:
+                        if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -771,7 +793,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[9]
                             told0 = True
                             pos = m.end()
-                            s = 13
+                            s = 14
                             continue
                         return None
                     else:
@@ -785,7 +807,85 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 6:
                     if s < 5:
-                        # state 4: after '</｜DSML｜tool_calls>'; expected: TEXT
+                        # state 4: after '" string="false">' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            # after JSON_VALUE in tool_call; expected: '</｜DSML｜parameter>\n'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    pos = m.end()
+                                    s = 12
+                                    continue
+                                if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 13
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 5: after '</｜DSML｜tool_calls>'; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -816,9 +916,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 1:
                             pos = m.end()
-                            s = 7
+                            s = 8
                             continue
-                        if g == 6:
+                        if g == 7:
                             start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -829,17 +929,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 2
                             continue
                         return None
-                    else:
-                        # state 5: after '</｜DSML｜invoke>\n'; expected: '</｜DSML｜tool_calls>', '<｜DSML｜invo…
+                else:
+                    if s < 7:
+                        # state 6: after '</｜DSML｜invoke>\n'; expected: '</｜DSML｜tool_calls>', '<｜DSML｜invo…
                         if pos == n:
                             return None
-                        m = match_10(text, pos)
+                        m = match_11(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
                                 out.after_text = False
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 5:
                                 start0 = m.start(2)
@@ -852,49 +953,49 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
-                else:
-                    if s < 7:
-                        # state 6: after '<think>' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_11(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
                     else:
-                        # state 7: after _TURN_END; expected: _TURN_END
-                        if pos == n:
-                            break
-                        m = match_12(text, pos)
-                        if m is not None:
+                        if s < 8:
+                            # state 7: after '<think>' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_12(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 5
+                                continue
                             return None
-                        return bool(out.segments or out.run_model)
+                        else:
+                            # state 8: after _TURN_END; expected: _TURN_END
+                            if pos == n:
+                                break
+                            m = match_13(text, pos)
+                            if m is not None:
+                                return None
+                            return bool(out.segments or out.run_model)
         else:
-            if s < 12:
-                if s < 10:
-                    if s < 9:
-                        # state 8: after '" string="false">' in tool_call; expected: JSON_VALUE
+            if s < 13:
+                if s < 11:
+                    if s < 10:
+                        # state 9: after '" string="false">' in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -937,9 +1038,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     key0 = bare0 = None
                                     key0 = m[2]
                                     pos = m.end()
-                                    s = 8
+                                    s = 9
                                     continue
                                 if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                if g == 7:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
@@ -963,9 +1089,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     if parts0.__class__ is not str:
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -975,7 +1101,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 9: after '" string="true">' in tool_call; expected: ARG_VALUE
+                        # state 10: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
                         while True:
@@ -1012,47 +1138,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 9
-                            continue
-                        if g == 6:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 10
+                            s = 11
                             continue
                         return None
                 else:
-                    if s < 11:
-                        # state 10: after '</｜DSML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
-                        m = match_13(text, pos)
+                    if s < 12:
+                        # state 11: after '</｜DSML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
+                        m = match_14(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
                                 out.after_text = False
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if once:
@@ -1084,7 +1188,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(text[pos:e], pos, e)
                         return None
                     else:
-                        # state 11: after '" string="false">' in tool_call; expected: JSON_VALUE
+                        # state 12: after '" string="false">' in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -1102,7 +1206,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in tool_call; expected: '</｜DSML｜parameter>\n'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1127,7 +1231,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     key0 = bare0 = None
                                     key0 = m[2]
                                     pos = m.end()
-                                    s = 11
+                                    s = 12
                                     continue
                                 if g == 5:
                                     k = key0 or place_name(args0)
@@ -1149,352 +1253,38 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0.append(argument_text(args0, k, t))
                                     args0[k] = value
                                     key0 = bare0 = None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 9:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if told0:
-                                            types = as_text(types)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                    start0 = m.start(6)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    told0 = False
-                                    name0 = m[7]
-                                    key0 = m[8]
-                                    pos = m.end()
-                                    # after '" string="false">' in tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        pos = e
-                                        # after JSON_VALUE in tool_call; expected: '</｜DSML｜parameter>\n'
-                                        if pos == n:
-                                            return None
-                                        m = match_14(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 3:
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if told0:
-                                                        types = as_text(types)
-                                                    value, fits = bare_value(bare0, types, "text")
-                                                    told0 = False
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                key0 = m[2]
-                                                pos = m.end()
-                                                s = 14
-                                                continue
-                                            return None
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-            else:
-                if s < 14:
-                    if s < 13:
-                        # state 12: after '" string="true">' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        stopped = False
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_8(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 12
-                            continue
-                        if g == 6:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 11:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[8]
-                            key0 = m[9]
-                            told0 = True
-                            pos = m.end()
-                            s = 13
-                            continue
-                        return None
-                    else:
-                        # state 13: after '" string="true">' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        stopped = False
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_8(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 15
-                            continue
-                        if g == 6:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 11:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[8]
-                            key0 = m[9]
-                            told0 = True
-                            pos = m.end()
-                            s = 13
-                            continue
-                        return None
-                else:
-                    if s < 15:
-                        # state 14: after '" string="false">' in tool_call; expected: JSON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            pos = e
-                            # after JSON_VALUE in tool_call; expected: '</｜DSML｜parameter>\n'
-                            if pos == n:
-                                return None
-                            m = match_14(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if told0:
-                                            types = as_text(types)
-                                        value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
                                     key0 = m[2]
+                                    told0 = True
                                     pos = m.end()
-                                    s = 14
+                                    s = 13
+                                    continue
+                                if g == 7:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                    pos = m.end()
+                                    s = 5
                                     continue
                                 if g == 11:
                                     k = key0 or place_name(args0)
@@ -1520,18 +1310,48 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     if parts0.__class__ is not str:
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                    start0 = m.start(6)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                    start0 = m.start(8)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     told0 = False
-                                    name0 = m[7]
+                                    name0 = m[9]
+                                    key0 = m[10]
+                                    pos = m.end()
+                                    s = 15
+                                    continue
+                                if g == 13:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
                                     if not name0 or (known is not None and name0 not in known):
                                         return None
                                     if parts0.__class__ is not str:
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                    start0 = m.start(8)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
+                                    name0 = m[9]
+                                    key0 = m[10]
+                                    told0 = True
                                     pos = m.end()
-                                    s = 4
+                                    s = 14
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1540,8 +1360,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 15: after '" string="true">' in tool_call; expected: ARG_VALUE
+            else:
+                if s < 15:
+                    if s < 14:
+                        # state 13: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
                         while True:
@@ -1561,28 +1383,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 15
-                            continue
                         if g == 6:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
@@ -1606,9 +1406,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 11:
+                        if g == 10:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[8]
+                            key0 = m[9]
+                            pos = m.end()
+                            s = 15
+                            continue
+                        if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -1637,9 +1467,77 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[9]
                             told0 = True
                             pos = m.end()
-                            s = 13
+                            s = 14
                             continue
-                        if g == 13:
+                        return None
+                    else:
+                        # state 14: after '" string="true">' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        stopped = False
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_8(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                            stopped = True
+                        if m is None:
+                            return None
+                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 2:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[1]
+                            pos = m.end()
+                            s = 16
+                            continue
+                        if g == 6:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 10:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -1665,15 +1563,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
                             name0 = m[8]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
+                            key0 = m[9]
                             pos = m.end()
-                            s = 4
+                            s = 15
                             continue
-                        if g == 17:
+                        if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -1699,32 +1593,495 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
                             name0 = m[8]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
-                            start0 = m.start(14)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[15]
-                            key0 = m[16]
+                            key0 = m[9]
+                            told0 = True
                             pos = m.end()
-                            # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="false">', '" stri…
+                            s = 14
+                            continue
+                        return None
+                else:
+                    if s < 16:
+                        # state 15: after '" string="false">' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            # after JSON_VALUE in tool_call; expected: '</｜DSML｜parameter>\n'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 2:
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    pos = m.end()
+                                    s = 16
+                                    continue
+                                if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
                                     told0 = True
                                     pos = m.end()
-                                    s = 13
+                                    s = 17
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 17:
+                            # state 16: after '" string="false">' in tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                # after JSON_VALUE in tool_call; expected: '</｜DSML｜parameter>\n'
+                                if pos == n:
+                                    return None
+                                m = match_10(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        pos = m.end()
+                                        s = 16
+                                        continue
+                                    if g == 5:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 17
+                                        continue
+                                    if g == 7:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        pos = m.end()
+                                        s = 5
+                                        continue
+                                    if g == 11:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        start0 = m.start(8)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
+                                        name0 = m[9]
+                                        key0 = m[10]
+                                        pos = m.end()
+                                        s = 15
+                                        continue
+                                    if g == 13:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        start0 = m.start(8)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
+                                        name0 = m[9]
+                                        key0 = m[10]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    if g == 15:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        start0 = m.start(8)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
+                                        name0 = m[9]
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
+                                        pos = m.end()
+                                        s = 5
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 17: after '" string="true">' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_8(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 6:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 10:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 15
+                                continue
+                            if g == 12:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                key0 = m[9]
+                                told0 = True
+                                pos = m.end()
+                                s = 14
+                                continue
+                            if g == 14:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 18:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
+                                start0 = m.start(15)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[16]
+                                key0 = m[17]
+                                pos = m.end()
+                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="false">', '" stri…
+                                if pos == n:
+                                    return None
+                                m = match_15(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
     out.flush()
     return n

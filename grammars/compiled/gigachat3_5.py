@@ -22,7 +22,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "gigachat3_5.lark": 1170287095,
     "shared/code.lark": 2140030260,
-    "shared/dsml.lark": 2191602534,
+    "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -54,15 +54,15 @@ spaced_1 = lazy_search(
     r'\n\n|)<｜GCML｜tool_calls>))(?:[ \t\x0c\r\n]*(?:(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
     "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
-    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|(('
-    r'?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?'
-    ":([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜G"
-    r'CML｜parameter\ name="|((?:</｜GCML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|`(?<!``)[^`\n]{1,'
-    "1000}`(?!`)()|<｜GCML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199"
-    r'})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
-    r'fn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|((?:</｜GCML｜invoke>))())|))|))|)|'
-    r"<think>()",
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="tru'
+    r'e">))())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:'
+    "[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
+    r'\t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())'
+    "|`(?<!``)[^`\\n]{1,1000}`(?!`)()|<｜GCML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n'
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^"
+    r'\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</'
+    r"｜GCML｜invoke>))())|))|))|)|<think>()",
     "\n",
     "<`",
 )
@@ -74,15 +74,15 @@ match_2 = lazy(
     r'\n\n|)<｜GCML｜tool_calls>))(?:[ \t\x0c\r\n]*(?:(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
     "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string="
-    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|(('
-    r'?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?'
-    ":([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜G"
-    r'CML｜parameter\ name="|((?:</｜GCML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())|`(?<!``)[^`\n]{1,'
-    "1000}`(?!`)()|<｜GCML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199"
-    r'})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
-    r'fn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|((?:</｜GCML｜invoke>))())|))|))|)|'
-    r"<think>()",
+    r'"false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="tru'
+    r'e">))())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:'
+    "[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ "
+    r'\t\x0c\r\n]*(?:<｜GCML｜parameter\ name="|((?:</｜GCML｜invoke>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|())'
+    "|`(?<!``)[^`\\n]{1,1000}`(?!`)()|<｜GCML｜invoke\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n'
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^"
+    r'\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</'
+    r"｜GCML｜invoke>))())|))|))|)|<think>()",
 )
 match_3 = lazy(globals(), "match_3", r'[ \t\x0c\r\n]*(?:(?:(?:(?:\n\n|)<｜GCML｜tool_calls>))|<｜GCML｜invoke\ name=")')
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -92,10 +92,17 @@ spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false'
+    r'">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜GCML｜invoke>))())|))',
+)
+match_7 = lazy(
+    globals(), "match_7",
     r"(?:(?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:[ \t\x0c"
     "\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9'
-    r'}string="true">))())|))|)|((?:</｜GCML｜invoke>))())|)',
+    r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n'
+    r"]*())|))|)|((?:</｜GCML｜invoke>))())|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -103,8 +110,8 @@ may_lack_closer_1 = lazy(
     r'｜parameter\ name="',
     "search",
 )
-match_7 = lazy(
-    globals(), "match_7",
+match_8 = lazy(
+    globals(), "match_8",
     r"(?:(?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s))))(?:[ \t\x0c"
     "\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
     r'\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n'
@@ -112,10 +119,11 @@ match_7 = lazy(
     ")|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t"
     r'\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<>"'
     "'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dt"
-    r'fn])|(?:"\s{1,9}string="false">)|((?:"\s{1,9}string="true">))())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c'
-    "\\r\\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){"
-    r'}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r'
-    "\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|))|))|))|))|)",
+    r'fn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜GCML｜invok'
+    r'e>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
+    "me=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|))|)"
+    r")|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -123,25 +131,30 @@ may_lack_closer_2 = lazy(
     r'｜parameter\ name="',
     "search",
 )
-match_8 = lazy(globals(), "match_8", r'[ \t\x0c\r\n]*(?:<｜GCML｜invoke\ name=")')
-match_9 = lazy(
-    globals(), "match_9",
+match_9 = lazy(globals(), "match_9", r'[ \t\x0c\r\n]*(?:<｜GCML｜invoke\ name=")')
+match_10 = lazy(
+    globals(), "match_10",
+    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s"
+    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false'
+    r'">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GC'
+    "ML｜tool_calls>()|(<｜GCML｜invoke\\ name=\")(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{"
+    r'0,199})(?:[ \t\x0c\r\n]*(?:(?:">)(?:[ \t\x0c\r\n]*(?:<｜GCML｜parameter\ name="(?:[ \t\x0c\r\n]*(?:([^\s<'
+    ">\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:\"\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-"
+    r'\dtfn])|(?:"\s{1,9}string="false">)[ \t\x0c\r\n]*()|((?:"\s{1,9}string="true">))())|))|))|))|))|))|))|)'
+    r")",
+)
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>()|(<｜GCML｜invoke\ name=")(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
     r'me="|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>())|))|))|))|))',
 )
-match_10 = lazy(globals(), "match_10", r"<｜GCML｜tool_calls>(?=\s{0,99}<｜GCML｜invoke\s)|</think>()")
-match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:(?:(?:<\|message_sep\|>|<\/s>)\s{0,9}))")
-match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜GCML｜tool_calls>())")
-match_13 = lazy(
-    globals(), "match_13",
-    r"[ \t\x0c\r\n]*(?:((?:<\/｜GCML｜parameter>(?=\s{0,99}<(?:\/｜GCML｜(?:invoke|tool_calls)>|｜GCML｜parameter\s"
-    "))))(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ name=\"(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
-    r'{1,200})(?:[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false'
-    r'">)[ \t\x0c\r\n]*())|))|)|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>())|))|))',
-)
-match_14 = lazy(
-    globals(), "match_14",
+match_12 = lazy(globals(), "match_12", r"<｜GCML｜tool_calls>(?=\s{0,99}<｜GCML｜invoke\s)|</think>()")
+match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:(?:<\|message_sep\|>|<\/s>)\s{0,9}))")
+match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜GCML｜tool_calls>())")
+match_15 = lazy(
+    globals(), "match_15",
     r'[ \t\x0c\r\n]*(?:"\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|(?:"\s{1,9}string="false">)|((?:"\s'
     r'{1,9}string="true">))()|">)',
 )
@@ -155,142 +168,151 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 7:
-            if s < 3:
-                if s < 1:
-                    # state 0: at the start; expected: TEXT, _TURN_OPEN, _NO_THINK
-                    m = match_1(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 1:
-                            out.after_text = False
-                            pos = m.end()
-                            # after _NO_THINK; expected: TEXT
-                            if once:
-                                out.flush()
-                                return pos
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "<`":
-                                    m = first_1(text, e)
-                                    if m is None:
-                                        break
-                                    e = m.start()
-                                if e > pos and text[e - 1] in spaces_1:
-                                    m = spaced_1(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_2(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                out.consumed = pos
-                                if pos < n:
-                                    out.text(text[pos:n], pos, n)
-                                break
-                            out.consumed = pos
-                            if pos < e:
-                                out.text(text[pos:e], pos, e)
-                            g = m.lastindex
-                            if g == 9:
-                                start0 = m.start(5)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                told0 = False
-                                name0 = m[6]
-                                key0 = m[7]
-                                told0 = True
-                                pos = m.end()
-                                s = 2
-                                continue
-                            return None
-                        return None
-                    if once:
-                        out.flush()
-                        return pos
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<`":
-                            m = first_1(text, e)
-                            if m is None:
-                                break
-                            e = m.start()
-                        if e > pos and text[e - 1] in spaces_1:
-                            m = spaced_1(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            break
-                        m = match_2(text, e)
+        if s < 9:
+            if s < 4:
+                if s < 2:
+                    if s < 1:
+                        # state 0: at the start; expected: TEXT, _TURN_OPEN, _NO_THINK
+                        m = match_1(text, pos)
                         if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                out.after_text = False
+                                pos = m.end()
+                                # after _NO_THINK; expected: TEXT
+                                if once:
+                                    out.flush()
+                                    return pos
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<`":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    if e > pos and text[e - 1] in spaces_1:
+                                        m = spaced_1(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_2(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        out.text(text[pos:n], pos, n)
+                                    break
+                                out.consumed = pos
+                                if pos < e:
+                                    out.text(text[pos:e], pos, e)
+                                g = m.lastindex
+                                if g == 10:
+                                    start0 = m.start(5)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
+                                    name0 = m[6]
+                                    key0 = m[7]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 2
+                                    continue
+                                return None
+                            return None
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                out.text(text[pos:n], pos, n)
                             break
-                        e += 1
-                    if m is None:
                         out.consumed = pos
-                        if pos < n:
-                            out.text(text[pos:n], pos, n)
-                        break
-                    out.consumed = pos
-                    if pos < e:
-                        out.text(text[pos:e], pos, e)
-                    g = m.lastindex
-                    if g == 16:
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 9:
-                        start0 = m.start(5)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        told0 = False
-                        name0 = m[6]
-                        key0 = m[7]
-                        told0 = True
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 11:
-                        start0 = m.start(5)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        told0 = False
-                        name0 = m[6]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 15:
-                        start0 = m.start(5)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        told0 = False
-                        name0 = m[6]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                        start0 = m.start(12)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        told0 = False
-                        name0 = m[13]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 24:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 6
-                        continue
-                    return None
-                else:
-                    if s < 2:
+                        if pos < e:
+                            out.text(text[pos:e], pos, e)
+                        g = m.lastindex
+                        if g == 17:
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 8:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            key0 = m[7]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 10:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            key0 = m[7]
+                            told0 = True
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 12:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 16:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
+                            start0 = m.start(13)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[14]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(15))
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 26:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 7
+                            continue
+                        return None
+                    else:
                         # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TURN_END…
                         m = match_2(text, pos)
                         if m is None:
@@ -353,7 +375,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         if g == 3:
                             pos = m.end()
-                            s = 7
+                            s = 8
                             continue
                         if g == 4:
                             start0 = m.start()
@@ -381,11 +403,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 16:
+                        if g == 17:
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 9:
+                        if g == 8:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            key0 = m[7]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 10:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -395,7 +426,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
@@ -404,44 +435,128 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 15:
-                            start0 = m.start(5)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[6]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                            start0 = m.start(12)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[13]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 17:
+                        if g == 16:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
+                            start0 = m.start(13)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[14]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(15))
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 18:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 21:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[18]
-                            key0 = m[19]
+                            name0 = m[19]
+                            key0 = m[20]
+                            pos = m.end()
+                            # after '" string="false">' in tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                # after JSON_VALUE in tool_call; expected: '</｜GCML｜parameter>\n'
+                                if pos == n:
+                                    return None
+                                m = match_6(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        pos = m.end()
+                                        s = 9
+                                        continue
+                                    if g == 5:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if g == 23:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[19]
+                            key0 = m[20]
                             told0 = True
                             pos = m.end()
                             # after '" string="true">' in tool_call; expected: ARG_VALUE
@@ -452,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_6(text, e)
+                                m = match_7(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -464,7 +579,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
-                            if g == 3:
+                            if g == 2:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
                                 if told0:
@@ -482,11 +597,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 key0 = m[1]
-                                told0 = True
                                 pos = m.end()
-                                s = 8
+                                s = 9
                                 continue
-                            if g == 5:
+                            if g == 4:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
                                 if told0:
@@ -507,31 +621,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 if parts0.__class__ is not str:
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
-                                s = 9
+                                s = 11
                                 continue
                             return None
-                        if g == 23:
+                        if g == 25:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[18]
+                            name0 = m[19]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(22))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(24))
                             pos = m.end()
-                            s = 9
+                            s = 11
                             continue
-                        if g == 24:
+                        if g == 26:
                             start0 = m.start()
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
-                    else:
+                else:
+                    if s < 3:
                         # state 2: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
@@ -540,7 +655,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -571,7 +686,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = bare0 = None
                             key0 = m[1]
                             pos = m.end()
-                            s = 10
+                            s = 12
                             continue
                         if g == 4:
                             k = key0 or place_name(args0)
@@ -593,7 +708,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[1]
                             told0 = True
                             pos = m.end()
-                            s = 11
+                            s = 13
                             continue
                         if g == 6:
                             k = key0 or place_name(args0)
@@ -618,9 +733,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 11:
+                        if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -649,240 +764,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[9]
                             told0 = True
                             pos = m.end()
-                            s = 12
+                            s = 14
                             continue
                         return None
-            else:
-                if s < 5:
-                    if s < 4:
-                        # state 3: after '\n\n<｜GCML｜tool_calls>\n'; expected: '<｜GCML｜invoke name="'
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            return None
-                        return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after '</｜GCML｜tool_calls>'; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                out.text(text[pos:n], pos, n)
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            out.text(text[pos:e], pos, e)
-                        g = m.lastindex
-                        if g == 3:
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 9:
-                            start0 = m.start(5)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[6]
-                            key0 = m[7]
-                            told0 = True
-                            pos = m.end()
-                            s = 2
-                            continue
-                        return None
-                else:
-                    if s < 6:
-                        # state 5: after '</｜GCML｜invoke>\n'; expected: '</｜GCML｜tool_calls>', '<｜GCML｜invo…
+                        # state 3: after '\n\n<｜GCML｜tool_calls>\n'; expected: '<｜GCML｜invoke name="'
                         if pos == n:
                             return None
                         m = match_9(text, pos)
                         if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 5:
-                                start0 = m.start(2)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                told0 = False
-                                name0 = m[3]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                pos = m.end()
-                                s = 4
-                                continue
                             return None
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 6: after '<think>' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_10(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
-        else:
-            if s < 10:
-                if s < 8:
-                    # state 7: after _TURN_END; expected: _TURN_END
-                    if pos == n:
-                        break
-                    m = match_11(text, pos)
-                    if m is not None:
-                        return None
-                    return bool(out.segments or out.run_model)
-                else:
-                    if s < 9:
-                        # state 8: after '" string="true">' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        stopped = False
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_6(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 3:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 8
-                            continue
-                        if g == 5:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                            pos = m.end()
-                            s = 9
-                            continue
-                        return None
-                    else:
-                        # state 9: after '</｜GCML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
-                        m = match_12(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 4
-                                continue
-                            return None
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                out.text(text[pos:n], pos, n)
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            out.text(text[pos:e], pos, e)
-                        return None
             else:
-                if s < 12:
-                    if s < 11:
-                        # state 10: after '" string="false">' in tool_call; expected: JSON_VALUE
+                if s < 6:
+                    if s < 5:
+                        # state 4: after '" string="false">' in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -900,7 +796,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in tool_call; expected: '</｜GCML｜parameter>\n'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -925,9 +821,222 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     key0 = bare0 = None
                                     key0 = m[2]
                                     pos = m.end()
-                                    s = 10
+                                    s = 12
                                     continue
                                 if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 13
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 5: after '</｜GCML｜tool_calls>'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                out.text(text[pos:n], pos, n)
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            out.text(text[pos:e], pos, e)
+                        g = m.lastindex
+                        if g == 3:
+                            pos = m.end()
+                            s = 8
+                            continue
+                        if g == 10:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[6]
+                            key0 = m[7]
+                            told0 = True
+                            pos = m.end()
+                            s = 2
+                            continue
+                        return None
+                else:
+                    if s < 7:
+                        # state 6: after '</｜GCML｜invoke>\n'; expected: '</｜GCML｜tool_calls>', '<｜GCML｜invo…
+                        if pos == n:
+                            return None
+                        m = match_11(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                out.after_text = False
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 5:
+                                start0 = m.start(2)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[3]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 8:
+                            # state 7: after '<think>' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_12(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        else:
+                            # state 8: after _TURN_END; expected: _TURN_END
+                            if pos == n:
+                                break
+                            m = match_13(text, pos)
+                            if m is not None:
+                                return None
+                            return bool(out.segments or out.run_model)
+        else:
+            if s < 13:
+                if s < 11:
+                    if s < 10:
+                        # state 9: after '" string="false">' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            # after JSON_VALUE in tool_call; expected: '</｜GCML｜parameter>\n'
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                if g == 7:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
@@ -951,9 +1060,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     if parts0.__class__ is not str:
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                                     pos = m.end()
-                                    s = 4
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -963,7 +1072,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 11: after '" string="true">' in tool_call; expected: ARG_VALUE
+                        # state 10: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
                         while True:
@@ -978,7 +1087,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and may_lack_closer_1(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1000,170 +1109,231 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0.append(argument_text(args0, k, t))
                             args0[k] = value
                             key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
                             s = 11
                             continue
-                        if g == 6:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 11:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[8]
-                            key0 = m[9]
-                            told0 = True
-                            pos = m.end()
-                            s = 12
-                            continue
                         return None
                 else:
-                    if s < 13:
-                        # state 12: after '" string="true">' in tool_call; expected: ARG_VALUE
+                    if s < 12:
+                        # state 11: after '</｜GCML｜invoke>\n'; expected: TEXT, _STRAY_CLOSE
+                        m = match_14(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                out.after_text = False
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        if once:
+                            out.flush()
+                            return pos
                         e = pos
-                        stopped = False
                         while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
+                            if e >= n or text[e] not in "<`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
                                 break
-                            m = match_7(text, e)
+                            m = match_2(text, e)
                             if m is not None:
                                 break
                             e += 1
-                            stopped = True
                         if m is None:
-                            return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 13
-                            continue
-                        if g == 6:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 11:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(7)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[8]
-                            key0 = m[9]
-                            told0 = True
-                            pos = m.end()
-                            s = 12
-                            continue
+                            out.consumed = pos
+                            if pos < n:
+                                out.text(text[pos:n], pos, n)
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            out.text(text[pos:e], pos, e)
                         return None
                     else:
+                        # state 12: after '" string="false">' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            # after JSON_VALUE in tool_call; expected: '</｜GCML｜parameter>\n'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    pos = m.end()
+                                    s = 12
+                                    continue
+                                if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 13
+                                    continue
+                                if g == 7:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                if g == 11:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                    start0 = m.start(8)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
+                                    name0 = m[9]
+                                    key0 = m[10]
+                                    pos = m.end()
+                                    s = 15
+                                    continue
+                                if g == 13:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                    start0 = m.start(8)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    told0 = False
+                                    name0 = m[9]
+                                    key0 = m[10]
+                                    told0 = True
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+            else:
+                if s < 15:
+                    if s < 14:
                         # state 13: after '" string="true">' in tool_call; expected: ARG_VALUE
                         e = pos
                         stopped = False
@@ -1172,7 +1342,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1184,28 +1354,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
-                        if g == 4:
-                            k = key0 or place_name(args0)
-                            types = types_of(tools, name0, k)
-                            if told0:
-                                types = as_text(types)
-                            value, fits = bare_value(bare0, types, "text")
-                            told0 = False
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            key0 = m[1]
-                            told0 = True
-                            pos = m.end()
-                            s = 13
-                            continue
                         if g == 6:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
@@ -1229,9 +1377,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 11:
+                        if g == 10:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[8]
+                            key0 = m[9]
+                            pos = m.end()
+                            s = 15
+                            continue
+                        if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -1260,9 +1438,77 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = m[9]
                             told0 = True
                             pos = m.end()
-                            s = 12
+                            s = 14
                             continue
-                        if g == 13:
+                        return None
+                    else:
+                        # state 14: after '" string="true">' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        stopped = False
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_8(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                            stopped = True
+                        if m is None:
+                            return None
+                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 2:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[1]
+                            pos = m.end()
+                            s = 16
+                            continue
+                        if g == 6:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            if told0:
+                                types = as_text(types)
+                            value, fits = bare_value(bare0, types, "text")
+                            told0 = False
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 10:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -1288,15 +1534,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
                             name0 = m[8]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
+                            key0 = m[9]
                             pos = m.end()
-                            s = 4
+                            s = 15
                             continue
-                        if g == 17:
+                        if g == 12:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if told0:
@@ -1322,32 +1564,458 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
                             name0 = m[8]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(12))
-                            start0 = m.start(14)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[15]
-                            key0 = m[16]
+                            key0 = m[9]
+                            told0 = True
                             pos = m.end()
-                            # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="false">', '" stri…
+                            s = 14
+                            continue
+                        return None
+                else:
+                    if s < 16:
+                        # state 15: after '" string="false">' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            # after JSON_VALUE in tool_call; expected: '</｜GCML｜parameter>\n'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 2:
+                                if g == 3:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
+                                    pos = m.end()
+                                    s = 16
+                                    continue
+                                if g == 5:
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if told0:
+                                            types = as_text(types)
+                                        value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    key0 = m[2]
                                     told0 = True
                                     pos = m.end()
-                                    s = 12
+                                    s = 17
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 17:
+                            # state 16: after '" string="false">' in tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                pos = e
+                                # after JSON_VALUE in tool_call; expected: '</｜GCML｜parameter>\n'
+                                if pos == n:
+                                    return None
+                                m = match_10(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        pos = m.end()
+                                        s = 16
+                                        continue
+                                    if g == 5:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        key0 = m[2]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 17
+                                        continue
+                                    if g == 7:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        pos = m.end()
+                                        s = 5
+                                        continue
+                                    if g == 11:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        start0 = m.start(8)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
+                                        name0 = m[9]
+                                        key0 = m[10]
+                                        pos = m.end()
+                                        s = 15
+                                        continue
+                                    if g == 13:
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if told0:
+                                                types = as_text(types)
+                                            value, fits = bare_value(bare0, types, "text")
+                                            told0 = False
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                                        start0 = m.start(8)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        told0 = False
+                                        name0 = m[9]
+                                        key0 = m[10]
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 17: after '" string="true">' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_8(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 6:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 10:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                key0 = m[9]
+                                pos = m.end()
+                                s = 15
+                                continue
+                            if g == 12:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                key0 = m[9]
+                                told0 = True
+                                pos = m.end()
+                                s = 14
+                                continue
+                            if g == 14:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 18:
+                                k = key0 or place_name(args0)
+                                types = types_of(tools, name0, k)
+                                if told0:
+                                    types = as_text(types)
+                                value, fits = bare_value(bare0, types, "text")
+                                told0 = False
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[8]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
+                                start0 = m.start(15)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                told0 = False
+                                name0 = m[16]
+                                key0 = m[17]
+                                pos = m.end()
+                                # after ARG_NAME in tool_call; expected: _IS_BARE, '" string="false">', '" stri…
+                                if pos == n:
+                                    return None
+                                m = match_15(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        told0 = True
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
     out.flush()
     return n
