@@ -8,6 +8,7 @@ from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.recovery.marker_lexer import marker_lexer
+from outspoken.recovery.near_markers import find_near
 from outspoken.recovery.sync_points import SyncPoints
 from outspoken.semantics.open_node import OpenNode
 
@@ -15,6 +16,8 @@ from .text_buffer import TextBuffer
 
 #: How far behind the refused place a marker must stand for the text to be more than prose.
 _NEAR = 120
+#: How many characters may stand before JSON by mistake, and one more.
+_STRAY = 3
 #: A key without quotes, and the beginning of one.
 _BARE_KEY = re.compile(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}:")
 _OPEN_KEY = re.compile(r"[A-Za-z_]\w{0,40}['\"]?\s{0,9}\Z")
@@ -41,7 +44,7 @@ class DamagedSegment:
 
 
 def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> bool | None:
-    """Does a marker of the format stand near the refused place? None if that is not known yet."""
+    """Does a marker of the format stand near the refused place, or a near miss? None if that is not known yet."""
     start = damage.refused_at - text.base
     end = start + _NEAR
     markers = marker_lexer(automaton)
@@ -49,8 +52,7 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
         there = markers.call_key.search(text.slice(damage.start, text.base + end)) is not None
         return True if there else False if final or len(text.text) > end else None
     if markers.has_json:
-        first = text.text[start : start + 1]
-        if first and first in "{[\"'":
+        if any(char in "{[\"'" for char in text.text[start : start + _STRAY]):
             return True
         if _BARE_KEY.match(text.text, start):
             return True
@@ -59,7 +61,9 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
     match = markers.marker.search(text.text, start)
     if match is not None and match.start() <= end:
         return True if final or match.end() < len(text.text) else None
-    return False if final or len(text.text) > end + _NEAR else None
+    if not final and len(text.text) <= end + _NEAR:
+        return None
+    return any(at < _NEAR for at in find_near(text.text[start : end + _NEAR], markers.spellings))
 
 
 def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> Any:

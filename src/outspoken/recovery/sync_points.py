@@ -55,7 +55,8 @@ def sync_points(automaton: Automaton, outer: Config, lacks_opener: bool = False)
         if ("begin", "code") in step.after or (step.inserted and not (lacks_opener or step.replaces)):
             continue  # a fence is part of a broken call as likely as not
         pattern = step.terminal.regex
-        if step.terminal.canonical.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
+        written = step.inserted if step.replaces else step.terminal.canonical
+        if written.strip() in ("{", "["):  # elsewhere in a line it is as likely part of the call
             pattern = f"(?<![^\n])(?:{pattern})"
         points.setdefault(pattern, SyncPoint(step.terminal, automaton.top_level, False))
     return SyncPoints(points)
@@ -84,7 +85,7 @@ def _inner_points(automaton: Automaton, outer: Config, *, only_calls: bool = Fal
             points[step.terminal.regex] = SyncPoint(step.terminal, outer, False)
     queue, seen = [outer], {outer.stack}
     for config in queue:
-        for step in [t for t in _transitions(config) if not t.inserted]:
+        for step in [t for t in _transitions(config) if not t.inserted and not _begins_code(t)]:
             target = step.target
             # what ends deeper inside is another call, of something that was not opened
             ends_call = ("end", "tool_call") in step.after and len(target.stack) <= len(outer.stack) + 1
@@ -95,6 +96,11 @@ def _inner_points(automaton: Automaton, outer: Config, *, only_calls: bool = Fal
                 seen.add(target.stack)
                 queue.append(target)
     return {pattern: point for pattern, point in points.items() if point.terminal.short.startswith("_")}
+
+
+def _begins_code(step: Transition) -> bool:
+    """Does a code sample begin, whose fence is no end of a call?"""
+    return any(name == "begin" and "code" in kinds.split() for name, kinds in step.after)
 
 
 def _transitions(config: Config) -> list[Transition]:
