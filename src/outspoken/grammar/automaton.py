@@ -148,7 +148,9 @@ class Config:
         lenient_rules = self.automaton.lenient_rules
         self.json = {c: t for t in reversed(embedded) for c in JSON_FIRST.get(t.terminal.short, ())}
         self.embedded, self.free = embedded, free
-        self.markers = [*markers, *lenient_rules.insertions(self)] if lenient_rules else markers
+        lenient = lenient_rules.insertions(self) if lenient_rules else []
+        first = [step for step in lenient if step.terminal.priority > 0 and step.replaces]
+        self.markers = [*first, *markers, *[step for step in lenient if step not in first]]
         self._is_linked = True
 
     def _find_missing_closers(self) -> None:

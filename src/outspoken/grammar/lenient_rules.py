@@ -12,6 +12,7 @@ import re
 from outspoken.patterns.near_miss import near_miss_pattern
 
 from .automaton import Config, LenientRules, MissingCloser, Transition
+from .near_keys import near_keys
 from .near_openers import near_openers
 from .tables import Terminal
 
@@ -29,7 +30,9 @@ def insertions(config: Config) -> list[Transition]:
     free, _, markers = config.strict_transitions()
     if config.ends_reasoning:
         return near_openers(config)
-    if free is None or free.terminal.short != "TEXT":
+    if free is None:
+        return near_keys(config)
+    if free.terminal.short != "TEXT":
         return []
     found: list[Transition] = []
     known = {step.terminal.name for step in markers}

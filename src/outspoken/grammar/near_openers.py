@@ -34,7 +34,7 @@ def near_openers(config: Config) -> list[Transition]:
         begun = {kind for op, kinds in opener.after if op == "begin" for kind in kinds.split()}
         if begun & {"think", "code"}:
             continue
-        if following := evidence(opener.target):
+        if following := evidence(opener.target, is_long=is_evidence(opener.terminal)):
             for written in written_forms(opener.terminal):
                 if len(written) >= SHORT_MARKER and written not in known:
                     known.add(written)
@@ -64,16 +64,17 @@ def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str
     return Transition(terminal, opener.target, opener.before, after, opener.cost, named, replaces=True)
 
 
-def evidence(config: Config, *, mistaken: bool = False) -> str:
+def evidence(config: Config, *, mistaken: bool = False, is_long: bool = False) -> str:
     """The pattern of what shows that a marker led to a configuration; "" if nothing that may follow shows it.
 
-    What shows it may be `mistaken`: it has one mistake.
+    What shows it may be `mistaken`: it has one mistake. Behind a marker that `is_long`, the name of an action and the
+    next marker show it.
     """
-    ways = _ways(config, _MAX_MARKERS, named=False, mistaken=mistaken)
+    ways = _ways(config, _MAX_MARKERS, named=False, mistaken=mistaken, is_long=is_long)
     return f"(?:{'|'.join(dict.fromkeys(ways))})" if ways else ""
 
 
-def _ways(config: Config, depth: int, *, named: bool, mistaken: bool) -> list[str]:
+def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: bool) -> list[str]:
     """The patterns of the markers that may follow, up to one that is evidence."""
     free, embedded, markers = config.strict_transitions()
     if free is not None:
@@ -90,7 +91,11 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool) -> list[st
             if mistaken:
                 regex = f"(?:{without_conditions(step.terminal.regex)})"
             name = named or step.terminal.short in ("TOOL_NAME", "ACTION_NAME")
-            ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken)
+            after_name = step.target.strict_transitions()[2] if is_long and not mistaken else []
+            if step.terminal.short == "ACTION_NAME" and after_name:
+                ways = [regex_of(after.terminal) for after in after_name][:_MAX_WAYS]
+            else:
+                ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken, is_long=is_long)
             found += [regex + (SPACES + way if way else "") for way in ways]
     return found[:_MAX_WAYS]
 

@@ -29,19 +29,18 @@ def near_miss_pattern(written: str) -> str:
     """The pattern of the texts that are `written` with exactly one mistake, for `re` and for `regex`.
 
     No mistake is before the first character, or behind the last one, and the first one is not replaced by another than
-    its upper or lower case. The pattern matches nothing where `written` stands.
+    its upper or lower case. Of several, the longest is found. The pattern matches nothing where `written` stands.
     """
     if len(written) < 2:
         return "(?!)"
     pattern = ""
     for i in reversed(range(len(written))):
         rest = re.escape(written[i + 1 :])
-        mistakes = [rest if i else f"(?<!{re.escape(written[0])}){rest}"]  # the character is missing
-        if i:
-            mistakes.append(_ANY + re.escape(written[i:]))
+        mistakes = [_ANY + re.escape(written[i:])] if i else list[str]()
         if i + 1 < len(written) and written[i] != written[i + 1]:
             mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
         mistakes.append((_ANY if i else re.escape(written[0].swapcase())) + rest)
+        mistakes.append(rest if i else f"(?<!{re.escape(written[0])}){rest}")  # the character is missing
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
     return f"(?!{_ANY}?{re.escape(written)}){pattern}"
