@@ -51,8 +51,13 @@ class MarkupReading:
     outcome: str
     items: list[Item]
     reply: Reply
-    #: whether pieces gave another reply; False where none were fed
-    differs: bool = False
+    #: the reply to the text in pieces; None where none were fed
+    streamed: Reply | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether pieces gave another reply."""
+        return self.streamed not in (None, self.reply)
 
     @property
     def miss(self) -> str:
@@ -88,8 +93,8 @@ def read(case: MarkupCase, format_: str, *, pieces: bool = False) -> MarkupReadi
     """Read a damaged text; if asked for, in pieces, too."""
     tools = case.base.tools
     reply = parse(case.text, format_, tools=tools, finish_reason="stop")
-    differs = pieces and streamed(case, format_) != reply
-    return MarkupReading(case, outcome(reply, case.base.items), items_of(reply), reply, differs)
+    in_pieces = streamed(case, format_) if pieces else None
+    return MarkupReading(case, outcome(reply, case.base.items), items_of(reply), reply, in_pieces)
 
 
 def streamed(case: MarkupCase, format_: str) -> Reply | None:
@@ -162,8 +167,10 @@ def show(readings: list[MarkupReading], number: int) -> None:
         print(f"\n--- {reading.miss}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
         print(f"sound: {base.text!r}\ntext:  {reading.case.text!r}\nmeant: {list(base.items)!r}")
         print(f"read:  {reading.items!r}\nsegments: {reading.reply.segments!r}")
-        for diagnostic in reading.reply.diagnostics[:4]:
-            print(f"  {diagnostic}")
+        print("\n".join([f"  {diagnostic}" for diagnostic in reading.reply.diagnostics[:4]]))
+        if reading.streamed is not None and reading.differs:
+            print(f"in pieces: {reading.streamed.segments!r}")
+            print("\n".join([f"  {diagnostic}" for diagnostic in reading.streamed.diagnostics[:4]]))
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
