@@ -137,11 +137,11 @@ RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
         calls(call("w", {"t": "a } b"}), content=None),
     ),
     "a stray brace before the object": (
-        '} {"toolCalls":[{"name":"w","arguments":{"t":1}}],"needsMoreWork":true}',
+        '}\n{"toolCalls":[{"name":"w","arguments":{"t":1}}],"needsMoreWork":true}',
         calls(call("w", {"t": 1}), content=None),
     ),
     "another object before the call": (
-        '{"note": 1} and {"name": "w", "arguments": {"a": 1}}',
+        '{"note": 1} and\n{"name": "w", "arguments": {"a": 1}}',
         calls(call("w", {"a": 1}), content='{"note": 1} and'),
     ),
     "two single calls": (
@@ -212,7 +212,7 @@ RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
     "calls that are no list": ('{"toolCalls": "x"}', {"content": '{"toolCalls": "x"}'}),
     "an object that says nothing of calls": ('Here: {"a": 1}', {"content": 'Here: {"a": 1}'}),
     "two notations in one text": (
-        f'{INVOKE_READ.format("a.txt")} and {{"name": "b", "arguments": {{}}}}',
+        f'{INVOKE_READ.format("a.txt")} and\n{{"name": "b", "arguments": {{}}}}',
         calls(call("read_file", {"path": "a.txt"}), call("b"), content="and"),
     ),
     "reasoning is no content": ("<think>\nHm.\n</think>\n\nHello!", {"content": "Hello!"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outspoken import Parser, parse
-from outspoken.detection.evidence import begins_line
-from outspoken.detection.opener_index import OpenerIndex, opener_index
+from outspoken.detection.evidence import AT_START, begins_line
+from outspoken.detection.opener_index import OpenerIndex, opener_index, openers_of
 from outspoken.grammar import registry
 from outspoken.grammar.marker_search import compile_search, compile_start_search
 from outspoken.notations.interface import notation
@@ -65,12 +65,33 @@ def every_marker() -> tuple[OpenerIndex, str, str]:
     return openers, "|".join([f"(?:{regex})" for regex in regexes]), "|".join([f"({regex})" for regex in regexes])
 
 
-def first_that_counts(search: Callable[[str, int], Any], openers: OpenerIndex, text: str, pos: int) -> Any:
-    """The first match of a search from a position on, without markers in a line that count only at its start."""
-    while (match := search(text, pos)) is not None and match.start() < len(text):
-        at = match.start()
-        if openers.counts_at(openers.group_at(text, at), text, at, -1):
-            return match
+@cache
+def places_that_count() -> dict[int, bool]:
+    """The numbers of the markers that count at the start of a line, and whether they count anywhere in it."""
+    openers, _, _ = every_marker()
+    known = [*openers.openers, *openers_of(registry.edition()).plain_openers]
+    patterns = [marker.regex for marker in (*openers.terminals, *openers.own)]
+    anywhere = {o.regex: False for o in known} | {o.regex: True for o in known if o.evidence not in AT_START}
+    own = {marker.regex: anywhere.get(marker.regex, True) for marker in openers.own}
+    counts = anywhere | own
+    return {number: counts[pattern] for number, pattern in enumerate(patterns, 1) if pattern in counts}
+
+
+def first_that_counts(
+    search: Callable[[str, int], Any], numbered: Callable[[str, int], Any], text: str, pos: int
+) -> tuple[int, int, int] | None:
+    """The first marker from a position on that counts where it stands: its start, its end and its number."""
+    openers, _, _ = every_marker()
+    patterns = [marker.regex for marker in (*openers.terminals, *openers.own)]
+    anywhere = places_that_count()
+    while (met := search(text, pos)) is not None:
+        at = met.start()
+        found, is_start = numbered(text, at), begins_line(text, at)
+        if anywhere.get(found.lastindex, False) or (is_start and found.lastindex in anywhere):
+            return at, found.end(), found.lastindex
+        for number in anywhere:
+            if (is_start or anywhere[number]) and (found := re.compile(patterns[number - 1]).match(text, at)):
+                return at, found.end(), number
         pos = at + 1
     return None
 
@@ -83,20 +104,20 @@ def test_marker_search_of_all_formats_agrees_with_one_expression(case: Case) -> 
     for text in (case.text, spaced, re.sub(r"\s", "\n", case.text)):
         pos: int | None = 0
         while pos is not None:
-            place, met = openers.find(text, pos), first_that_counts(search, openers, text, pos)
-            match = met and numbered(text, met.start())
+            place, wanted = openers.find(text, pos), first_that_counts(search, numbered, text, pos)
             found = place and (place[0], place[3].end(), place[1])
-            assert found == (match and (*match.span(), match.lastindex))
-            if match and match.lastindex and match.lastindex <= len(openers.terminals):
-                regex = openers.terminals[match.lastindex - 1].regex
+            assert found == wanted
+            if wanted and wanted[2] <= len(openers.terminals):
+                start, _, number = wanted
+                regex = openers.terminals[number - 1].regex
                 found_openers = [o for o in openers.openers if o.regex == regex]
-                assert openers.owners(match.lastindex) == {o.format for o in found_openers}
-                named = set(openers.at(text, match.start(), final=True)[0])
+                assert openers.owners(number) == {o.format for o in found_openers}
+                named = set(openers.at(text, start, final=True, known=True).names)
                 for opener in found_openers:
-                    is_code = opener.in_code and not re.compile(opener.followed).match(text, match.start())
-                    is_in_line = opener.evidence and not begins_line(text, match.start())
+                    is_code = opener.in_code and not re.compile(opener.followed).match(text, start)
+                    is_in_line = opener.evidence in AT_START and not begins_line(text, start)
                     assert is_code or is_in_line or opener.format in named
-            pos = match.start() + 1 if match else None
+            pos = wanted[0] + 1 if wanted else None
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -106,16 +127,19 @@ def test_partial_marker_search_agrees_with_one_expression(format_: str) -> None:
     for text in [case.text for case in CASES if case.format == format_]:
         for end in range(0, len(text), 7):
             beginning_of_text = text[:end]
-            place = openers.find(beginning_of_text, 0, partial=True)
-            match = first_that_counts(partial(plain, partial=True), openers, beginning_of_text, 0)
-            if match is not None and match.start() < end:
+            place, match = openers.find(beginning_of_text, 0, partial=True), plain(beginning_of_text, partial=True)
+            while match is not None and match.lastindex and not places_that_count().get(match.lastindex, False):
+                if match.lastindex in places_that_count() and begins_line(beginning_of_text, match.start()):
+                    break
+                match = plain(beginning_of_text, match.start() + 1, partial=True)
+            if match is not None and match.start() < end and match.lastindex:
                 assert place is not None
                 start, number, _, found = place
                 # the expression prefers what has ended to what is open before it
-                assert (found.span(), number) == (match.span(), match.lastindex or 0) or (
+                assert (found.span(), number) == (match.span(), match.lastindex) or (
                     found.partial and start <= match.start()
                 )
-            else:
+            elif match is None or match.start() == end:
                 assert place is None or place[3].partial
 
 

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "aguvis.lark": 2104703422,
+    "aguvis.lark": 3074955313,
     "shared/code.lark": 2140030260,
     "shared/pyautogui.lark": 2197410058,
     "shared/python_call.lark": 387974133,
@@ -83,6 +83,9 @@ header = Header(
         "mobile.terminate(status=success)": "complete(answer=answer)",
         "mobile.terminate": "fail(reason=answer)",
         "browser.select_option": "select_option(point=x+y|$1+$2, value=value|$3!)",
+    },
+    evidence={
+        "_TURN_END": "end",
     },
 )
 

@@ -18,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "apriel.lark": 207350838,
+    "apriel.lark": 381854219,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,

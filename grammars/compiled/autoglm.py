@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "autoglm.lark": 362715737,
+    "autoglm.lark": 3369258173,
     "shared/autoglm_finish.lark": 2414432667,
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
@@ -62,6 +62,7 @@ header = Header(
     evidence={
         "ACTION_NAME": "alone",
         "_DO_OPEN": "alone",
+        "_ANSWER_CLOSE": "behind",
     },
 )
 

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "doubao_ui_tars.lark": 3697078707,
+    "doubao_ui_tars.lark": 777831421,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
@@ -101,6 +101,8 @@ header = Header(
     },
     evidence={
         "ACTION_NAME": "alone",
+        "_LONG_OPEN": "line",
+        "_TAGGED_OPEN": "line",
     },
 )
 

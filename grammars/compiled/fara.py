@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "fara.lark": 1561215396,
+    "fara.lark": 3229869234,
     "shared/code.lark": 2140030260,
     "shared/gui_calls.lark": 3236049437,
     "shared/json.lark": 3103418837,
@@ -70,6 +70,10 @@ header = Header(
         "computer_use(action=terminate, status=success)": "complete",
         "computer_use(action=terminate, status=failure)": "fail",
         "computer_use(action=stop)": "complete",
+    },
+    evidence={
+        "_CONCLUSION_OPEN": "behind",
+        "_CONCLUSION_CLOSE": "behind",
     },
 )
 mapping = mapping_of(header)

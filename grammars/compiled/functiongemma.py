@@ -15,7 +15,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "functiongemma.lark": 2478506244,
+    "functiongemma.lark": 387694232,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
 }

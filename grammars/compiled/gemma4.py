@@ -16,7 +16,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "gemma4.lark": 3852744309,
+    "gemma4.lark": 2545268708,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
 }

@@ -18,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "gigachat3.lark": 3179382071,
+    "gigachat3.lark": 2022370324,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,

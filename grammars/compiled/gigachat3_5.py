@@ -20,7 +20,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "gigachat3_5.lark": 1170287095,
+    "gigachat3_5.lark": 3737726637,
     "shared/code.lark": 2140030260,
     "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,

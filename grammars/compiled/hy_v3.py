@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "hy_v3.lark": 3208704250,
+    "hy_v3.lark": 2951056284,
     "shared/code.lark": 2140030260,
     "shared/hunyuan.lark": 4081203749,
     "shared/text.lark": 3208784555,

@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "hy_v4.lark": 482831583,
+    "hy_v4.lark": 254182951,
     "shared/code.lark": 2140030260,
     "shared/hunyuan.lark": 4081203749,
     "shared/text.lark": 3208784555,

@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "os_atlas.lark": 2942036527,
+    "os_atlas.lark": 3902564874,
     "shared/code.lark": 2140030260,
     "shared/os_atlas_bare.lark": 2286993937,
     "shared/text.lark": 3208784555,
@@ -50,6 +50,9 @@ header = Header(
         "WAIT": "wait",
         "COMPLETE": "complete",
         "IMPOSSIBLE": "fail",
+    },
+    evidence={
+        "_TURN_END": "end",
     },
 )
 

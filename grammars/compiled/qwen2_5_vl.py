@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "qwen2_5_vl.lark": 2857870139,
+    "qwen2_5_vl.lark": 2160275666,
     "shared/code.lark": 2140030260,
     "shared/gui_calls.lark": 3236049437,
     "shared/json.lark": 3103418837,
@@ -82,6 +82,10 @@ header = Header(
         "mobile_use(action=system_button, button=Menu)": "device_button(button=\"menu\")",
         "mobile_use(action=system_button, button=Enter)": "device_button(button=\"enter\")",
         "mobile_use(action=open)": "open_app(app=text!)",
+    },
+    evidence={
+        "_CONCLUSION_OPEN": "behind",
+        "_CONCLUSION_CLOSE": "behind",
     },
 )
 mapping = mapping_of(header)

@@ -26,7 +26,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react.lark": 3322599567,
+    "react.lark": 2232588970,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,

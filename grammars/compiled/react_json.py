@@ -28,7 +28,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react_json.lark": 2918505256,
+    "react_json.lark": 2741529774,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
@@ -42,78 +42,61 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
     "\"action_input\":",
-    "\"arguments\":",
-    "\"index\":",
-    "\"reasoning\":",
-    "\"status\":",
-    "\"thought\":",
     "Action:",
     "Final Answer:",
-    "action:```",
-    "action：```",
-    "observation:",
-    "observation：",
-    "{\"function\":{",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<"
-    r"![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n]"
-    r"(?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}("
-    r"?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#"
-    r'\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)'
-    r'"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?='
-    r'\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|to'
-    r'ol|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,'
-    r'99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|acti'
-    r'on_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"('
-    r'?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,9'
-    r'9}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<!['
-    r"^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,2"
-    "0}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arg"
-    "uments|parameters|args))))|(?i:```[\\w+\\-]{0,20}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|t"
-    r'ool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function'
-    "|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reaso"
-    r'ning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s'
-    r'{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function'
-    r'|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
-    r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
-    r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
-    "\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^"
-    "\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\""
-    "\\\\]|\\\\.){0,800}\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}["
-    r'^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}'
-    r'\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{'
-    r'0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_inpu'
-    "t|thought|reasoning)\"\\s{0,99}:)))|(\\{)[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:a"
-    "ction|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{"
-    r'0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|t'
-    "ool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_"
-    r'input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,'
-    r'99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*'
-    "_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|"
-    r'id|thought|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:th'
-    r'ought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_'
-    r'calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"'
-    r'(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}'
-    r'"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|'
-    r'tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|'
-    "(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_inpu"
-    "t|tool_calls?|tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,9"
-    r'9}:)))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
-    r'){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|too'
-    r'l_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)")))'
-    r')|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0'
-    r',99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0'
-    r",99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]"
-    r"?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,"
-    r"2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?"
-    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
-    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)"
-    r"?>))())",
+    r'(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s'
+    r'|"[AFRTafrt]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))'
+    r"[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii]"
+    r"[Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<!["
+    r"^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"
+    r'"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|t'
+    r'ool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,'
+    r'99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
+    r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
+    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())'
+    r'|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{'
+    r'0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{'
+    r"0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}"
+    r'```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reas'
+    r'oning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:actio'
+    r'n|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"funct'
+    r'ion|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:'
+    r'\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}'
+    r'\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_'
+    r'name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
+    r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|t'
+    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0'
+    r',99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,9'
+    r'9}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool'
+    r'_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}'
+    r'"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:'
+    r'\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments'
+    r'|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
+    r'\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"'
+    r'\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|too'
+    r'l|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_in'
+    r'put|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*"'
+    r')[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
+    r'：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|inp'
+    r'ut|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0'
+    r',99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{'
+    r'0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|'
+    r'tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},'
+    r'\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_i'
+    r'nput|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:'
+    r'\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|functi'
+    r'on|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observati'
+    r"on[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3"
+    r"}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]"
+    r"?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
+    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`"
+    r")()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
@@ -126,48 +109,41 @@ match_1 = lazy(
     r'\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99'
     r'}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|th'
     r'ought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?'
-    "[:：][*_]{0,2}\\s{0,9}```[\\w+\\-]{0,20}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|"
-    r"name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0"
-    ",20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca"
-    "lling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c"
-    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99}'
-    r',\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,9'
-    r'9}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,9'
-    r'9}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
-    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
-    "\\x0c\\r\\n]*()|\\[[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|t"
-    "ool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|"
-    r'(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_nam'
-    "e)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])|(?:(?:type|id)\"\\s{0,99}:\\s{0,99}\"[^\"\\\\]{0,99}\""
-    r'\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:ty'
-    r'pe|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"('
-    r'?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*('
-    "))|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^"
-    "\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\""
-    "\\\\]|\\\\.){0,800}\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}["
-    r'^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{'
-    r'1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:acti'
-    r'on|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?'
-    r"<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0"
-    ",99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))))(?"
-    r':[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}'
-    r'"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_callin'
-    r'g)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i'
-    r':\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{'
-    r'0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))'
-    r'|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}["'
-    "'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type\"\\s{0,99}:"
-    "\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:"
-    r'"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?'
-    r'|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{'
-    r'0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
-    r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
-    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?i:(?<![^\n]'
-    r")[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9"
-    r"}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}"
-    r"[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|'
+    r"type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99"
+    r'}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{'
+    r'0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reas'
+    r'oning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"'
+    r'\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
+    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
+    r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
+    r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i'
+    r':\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_inpu'
+    r't|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
+    r'"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
+    r'9}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?'
+    r':type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99'
+    r'}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n'
+    r']*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_'
+    r'input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0'
+    r',99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:ac'
+    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
+    r'"[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?='
+    r'\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0'
+    r',3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|tho'
+    r'ught|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|'
+    r'reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_callin'
+    r'g)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:fun'
+    r'ction|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
+    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
+    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:('
+    r'?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|'
+    r'tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#'
+    r"]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ "
+    r"]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]"
+    r"?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
+    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
+    r"[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -179,101 +155,90 @@ match_2 = lazy(
     r'(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
     r"\r\n]*())|))|))|))",
 )
-match_3 = lazy(
-    globals(), "match_3",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
-    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
-    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<![a-z])(?:"
-    r"[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb"
-    r"][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFO"
-    r"T_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][I"
-    r"i][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{"
-    "0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```[\\w+\\-]{0,20}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“"
-    r"]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w"
-    "+\\-]{0,20}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|"
-    "tool_calls?|tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}"
-    r':))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.)'
-    r'{0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool'
-    r'_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))'
-    r'|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,'
-    r'99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,'
-    r"99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ "
-    "]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|though"
-    r't|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|rea'
-    r'soning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"'
-    r'\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
-    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
-    r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
-    r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{'
-    r'\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,9'
-    r'9}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|('
-    "\\{)[ \\t\\x0c\\r\\n]*())|))|)|(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|t"
-    r'ool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thou'
-    "ght|reasoning)[\"'”]?\\s{0,99}:)))|(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\\d{0,3}[*_]{0,2}"
-    r"[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0"
-    r",2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r'(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s|"[AFRTafr'
+    r"t]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][I"
+    r"i]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|"
+    r"\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:."
+    r"))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}"
+    r"[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0"
+    r',99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))'
+    r'))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_inpu'
+    r't|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c'
+    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99}'
+    r',\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,9'
+    r'9}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,9'
+    r'9}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
+    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
+    r"\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
+    r'\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|argument'
+    r's|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,9'
+    r'9}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?'
+    r':tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|n'
+    r'ame|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,'
+    r'2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought'
+    r'|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s'
+    r'{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|ar'
+    r'guments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|('
+    r'?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_call'
+    r's?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}['
+    r"*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
+    r" ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?"
+    r"answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
+match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
-match_6 = lazy(
-    globals(), "match_6",
+match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
+match_5 = lazy(
+    globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
     r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
     r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
     r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
     r'?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
 )
-match_7 = lazy(
-    globals(), "match_7",
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))()|(?:(?:(?i:"(?:action_input|tool'
     r'_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:"(?:id|call_id|tool_call_id)"'
     r'\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_8 = lazy(
-    globals(), "match_8",
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
     r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
     r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
     r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
     r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
     r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
     r"())|))|))|)|\})",
 )
-match_11 = lazy(
-    globals(), "match_11",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
     r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
     r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_12 = lazy(
-    globals(), "match_12",
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
@@ -281,24 +246,24 @@ match_12 = lazy(
     r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
     r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
     r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
     r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
     r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_14 = lazy(
-    globals(), "match_14",
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
     r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
     r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
 )
-match_15 = lazy(
-    globals(), "match_15",
+match_14 = lazy(
+    globals(), "match_14",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
@@ -307,21 +272,26 @@ match_15 = lazy(
     r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
     r"\r\n]*())|)|\})",
 )
+match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
 match_16 = lazy(
     globals(), "match_16",
-    r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"'
-    r'\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
-    r']*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|input|a'
-    r'rguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|))|))|))|))',
-)
-match_17 = lazy(
-    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
     r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0'
     r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
     r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+)
+match_17 = lazy(
+    globals(), "match_17",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r'
+    r'\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
+    r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
 )
 match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_19 = lazy(globals(), "match_19", r"(?:(?i:<\/think(?:ing)?>))()")
@@ -377,9 +347,8 @@ match_26 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_27 = lazy(globals(), "match_27", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_28 = lazy(
-    globals(), "match_28",
+match_27 = lazy(
+    globals(), "match_27",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -392,7 +361,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 17:
+        if s < 16:
             if s < 8:
                 if s < 4:
                     if s < 2:
@@ -486,18 +455,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 19:
+                            if g == 17:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 24:
+                            if g == 22:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 10
                                 continue
-                            if g == 25:
+                            if g == 23:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 11
@@ -609,35 +578,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
-                            if g == 17:
-                                start0 = m.start(16)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
-                                if pos == n:
-                                    return None
-                                m = match_3(text, pos)
-                                if m is not None:
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            if g == 18:
+                            if g == 16:
                                 return None
-                            if g == 19:
+                            if g == 17:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 20:
+                            if g == 18:
                                 start0 = m.start()
                                 out.after_text = False
                                 pos = m.end()
                                 s = 14
                                 continue
-                            if g == 21:
+                            if g == 19:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -649,6 +603,58 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         break
                                     if e > pos and text[e - 1] in spaces_1:
                                         m = spaced_1(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_3(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if once == SEGMENT and not out.segments:
+                                    return None
+                                if pos < e:
+                                    out.show(e)
+                                return None
+                            if g == 20:
+                                start0 = m.start()
+                                pos = m.end()
+                                # after _FENCE_OPEN in code; expected: CODE
+                                e = pos
+                                while True:
+                                    e = text.find("`", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    if e > pos and text[e - 1] in spaces_1:
+                                        m = spaced_1(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_3(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if once == SEGMENT and not out.segments:
+                                    return None
+                                if pos < e:
+                                    out.show(e)
+                                return None
+                            if g == 21:
+                                start0 = m.start()
+                                pos = m.end()
+                                # after _LONG_FENCE_OPEN in code; expected: CODE
+                                e = pos
+                                while True:
+                                    e = text.find("`", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    if e > pos and text[e - 1] in spaces_1:
+                                        m = spaced_2(text, pos)
                                         if m is not None:
                                             e = m.start()
                                         break
@@ -665,63 +671,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             if g == 22:
                                 start0 = m.start()
-                                pos = m.end()
-                                # after _FENCE_OPEN in code; expected: CODE
-                                e = pos
-                                while True:
-                                    e = text.find("`", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    if e > pos and text[e - 1] in spaces_1:
-                                        m = spaced_1(text, pos)
-                                        if m is not None:
-                                            e = m.start()
-                                        break
-                                    m = match_4(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    return None
-                                if once == SEGMENT and not out.segments:
-                                    return None
-                                if pos < e:
-                                    out.show(e)
-                                return None
-                            if g == 23:
-                                start0 = m.start()
-                                pos = m.end()
-                                # after _LONG_FENCE_OPEN in code; expected: CODE
-                                e = pos
-                                while True:
-                                    e = text.find("`", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    if e > pos and text[e - 1] in spaces_1:
-                                        m = spaced_2(text, pos)
-                                        if m is not None:
-                                            e = m.start()
-                                        break
-                                    m = match_5(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    return None
-                                if once == SEGMENT and not out.segments:
-                                    return None
-                                if pos < e:
-                                    out.show(e)
-                                return None
-                            if g == 24:
-                                start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 10
                                 continue
-                            if g == 25:
+                            if g == 23:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 11
@@ -732,7 +686,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 2: after _ENVELOPE_OPEN in tool_call; expected: '"action_input": ', '"actio…
                             if pos == n:
                                 return None
-                            m = match_6(text, pos)
+                            m = match_5(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -743,7 +697,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call; expected: _TEXT_KEY, '"action_input": ', '"id": …
                                     if pos == n:
                                         return None
-                                    m = match_7(text, pos)
+                                    m = match_6(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -775,7 +729,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_STRING in tool_call; expected: '}}', ', '
                                                 if pos == n:
                                                     return None
-                                                m = match_8(text, pos)
+                                                m = match_7(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 2:
@@ -815,7 +769,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -839,7 +793,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_10(text, pos)
+                                        m = match_9(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -850,7 +804,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_i…
                                                 if pos == n:
                                                     return None
-                                                m = match_11(text, pos)
+                                                m = match_10(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 1:
@@ -1040,7 +994,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_11(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1204,7 +1158,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1215,7 +1169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_13(text, pos)
+                                    m = match_12(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1390,7 +1344,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_14(text, pos)
+                                                m = match_13(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
@@ -1441,7 +1395,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 6: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1497,14 +1451,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 7: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    name0 = m[1]
-                                    pos = m.end()
-                                    s = 19
-                                    continue
                                 return None
                             c = text[pos]
                             if c in " \t\r\n\x0c":
@@ -1525,13 +1473,160 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_17(text, pos)
+                                m = match_16(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
                                         pos = m.end()
-                                        s = 19
-                                        continue
+                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSO…
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "[":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                                span0 = (pos, e)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if c in "ft":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                                span0 = (pos, e)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if c == "n":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            span0 = (pos, e)
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if c in "-0123456789":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                                span0 = (pos, e)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            span0 = (pos, e)
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if c == "\"":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                                span0 = (pos, e)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 19
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     if g == 3:
                                         said = m[1]
                                         last = said[1:-1]
@@ -1648,7 +1743,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_3(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1748,7 +1843,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
-                                m = match_12(text, pos)
+                                m = match_11(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1807,7 +1902,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 24:
+                            if g == 22:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
@@ -1856,7 +1951,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_11(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2045,7 +2140,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2214,75 +2309,74 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_answer(out, start0, n)
                             break
                         else:
-                            if s < 16:
-                                # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_21(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        if unknown0:
+                            # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_21(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
                                             return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        pos = m.end()
-                                        s = 10
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_22(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        if unknown0:
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
                                             return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        start0 = m.start(2)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        pos = m.end()
-                                        s = 25
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
         else:
-            if s < 25:
-                if s < 21:
-                    if s < 19:
-                        if s < 18:
+            if s < 24:
+                if s < 20:
+                    if s < 18:
+                        if s < 17:
+                            # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_22(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    start0 = m.start(2)
+                                    span0 = (0, 0)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 25
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
                             # state 17: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2339,11 +2433,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 19:
                             # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2354,7 +2449,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_13(text, pos)
+                                    m = match_12(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2369,162 +2464,43 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 20:
-                            # state 19: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
+                        else:
+                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "[":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                    span0 = (pos, e)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
+                            m = match_18(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
                                         return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                s = 28
-                                continue
-                            if c in "ft":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                    span0 = (pos, e)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                s = 28
-                                continue
-                            if c == "n":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                span0 = (pos, e)
-                                pos = e
-                                s = 28
-                                continue
-                            if c in "-0123456789":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                    span0 = (pos, e)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                s = 28
-                                continue
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                span0 = (pos, e)
-                                pos = e
-                                s = 28
-                                continue
-                            if c == "\"":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                    span0 = (pos, e)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                s = 28
-                                continue
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 22:
+                        if s < 21:
                             # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_17(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
@@ -2561,13 +2537,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 23:
-                        if s < 22:
+                        else:
                             # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2607,7 +2581,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 28
                                         continue
                                     if c in "ft":
                                         found = read_at(text, pos, depth)
@@ -2632,7 +2606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 28
                                         continue
                                     if c == "n":
                                         found = read_at(text, pos, depth)
@@ -2646,7 +2620,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 29
+                                        s = 28
                                         continue
                                     if c in "-0123456789":
                                         found = read_at(text, pos, depth)
@@ -2671,7 +2645,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 28
                                         continue
                                     if c == "{":
                                         try:
@@ -2688,7 +2662,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 29
+                                        s = 28
                                         continue
                                     if c == "\"":
                                         try:
@@ -2716,7 +2690,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 29
+                                        s = 28
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2725,7 +2699,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 23:
                             # state 22: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2755,8 +2730,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 24:
+                        else:
                             # state 23: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2799,7 +2773,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+            else:
+                if s < 28:
+                    if s < 26:
+                        if s < 25:
                             # state 24: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2827,20 +2804,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
                                     pos = m.end()
-                                    s = 30
+                                    s = 29
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-            else:
-                if s < 29:
-                    if s < 27:
-                        if s < 26:
+                        else:
                             # state 25: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2851,7 +2825,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_11(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2891,7 +2865,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 30
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -2916,7 +2890,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 30
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -2930,7 +2904,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 31
+                                                s = 30
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -2955,7 +2929,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 30
                                                 continue
                                             if c == "{":
                                                 try:
@@ -2972,7 +2946,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 31
+                                                s = 30
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -3000,7 +2974,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 31
+                                                s = 30
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -3013,11 +2987,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 27:
                             # state 26: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3039,7 +3014,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_14(text, pos)
+                                m = match_13(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3053,8 +3028,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 28:
+                        else:
                             # state 27: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
@@ -3090,7 +3064,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 31
                                 continue
                             if c in "ft":
                                 found = read_at(text, pos, depth)
@@ -3115,7 +3089,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 31
                                 continue
                             if c == "n":
                                 found = read_at(text, pos, depth)
@@ -3129,7 +3103,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 32
+                                s = 31
                                 continue
                             if c in "-0123456789":
                                 found = read_at(text, pos, depth)
@@ -3154,7 +3128,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 31
                                 continue
                             if c == "{":
                                 try:
@@ -3171,7 +3145,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 32
+                                s = 31
                                 continue
                             if c == "\"":
                                 try:
@@ -3199,12 +3173,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 32
+                                s = 31
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 30:
+                        if s < 29:
                             # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -3234,43 +3210,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 31:
-                        if s < 30:
-                            # state 29: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_18(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
                         else:
-                            # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                            # state 29: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3292,7 +3236,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_28(text, pos)
+                                m = match_27(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3332,7 +3276,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 32
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -3357,7 +3301,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 32
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -3371,7 +3315,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 33
+                                            s = 32
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -3396,7 +3340,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 32
                                             continue
                                         if c == "{":
                                             try:
@@ -3413,7 +3357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 33
+                                            s = 32
                                             continue
                                         if c == "\"":
                                             try:
@@ -3441,7 +3385,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 33
+                                            s = 32
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -3454,8 +3398,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 32:
-                            # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        if s < 31:
+                            # state 30: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_22(text, pos)
@@ -3508,36 +3452,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 33:
-                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if s < 32:
+                                # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_23(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 3:
-                                        if unknown0:
-                                            return None
-                                        if is_answer(name0, ANSWERS):
-                                            if parts0.__class__ is list and len(args0) > 1:
-                                                return None
-                                            if not end_answer_call(
-                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                            ):
-                                                return None
-                                        else:
-                                            if not name0 or (known is not None and name0 not in known):
-                                                return None
-                                            if parts0.__class__ is not str:
-                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        start0 = m.start(2)
-                                        span0 = (0, 0)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        unknown0 = 0
-                                        pos = m.end()
-                                        s = 18
-                                        continue
                                     if g == 4:
                                         if unknown0:
                                             return None
@@ -3585,7 +3506,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_26(text, pos)
@@ -3612,7 +3533,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         unknown0 = 0
                                         pos = m.end()
-                                        s = 30
+                                        s = 29
                                         continue
                                     if g == 4:
                                         if unknown0:

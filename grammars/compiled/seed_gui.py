@@ -5,7 +5,6 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     argument_text,
-    as_text,
     bare_value,
     blanks,
     checked,
@@ -27,7 +26,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "seed_gui.lark": 3920703925,
+    "seed_gui.lark": 86020779,
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
@@ -122,6 +121,9 @@ header = Header(
         "user_resp": "answer(text=text!)",
         "error_env": "fail(reason=text)",
     },
+    evidence={
+        "_LONG_OPEN": "line",
+    },
 )
 mapping = mapping_of(header)
 
@@ -166,15 +168,16 @@ match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(
     globals(), "match_8",
-    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string"
-    "=\"false\">|([\"']\\s{1,9}string=\"true\">)()|[\"']>)",
+    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}str"
+    "ing=\"true\")?>()|[\"']\\s{1,9}string=\"false\">)",
 )
 match_9 = lazy(
     globals(), "match_9",
     r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter\s{1,9}na"
     "me=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}s"
-    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))"
-    "|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>())|))|)",
+    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\"']\\s{1,9}string"
+    r'="false">[ \t\x0c\r\n]*())|))|)|((?:</function>))(?:[ \t\x0c\r\n]*(?:<function\s{1,9}name=["'
+    r"']|</seed:tool_call>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -183,8 +186,8 @@ may_lack_closer_1 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|(\s{1,9}strin'
-    r'g="true">)()|>())',
+    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string'
+    r'="true">()|>())',
 )
 match_11 = lazy(
     globals(), "match_11",
@@ -196,8 +199,8 @@ match_11 = lazy(
     "0c\\r\\n]*(?:(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))"
     "|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
     ":>())|))|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0"
-    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|(\s{1,9}string="true'
-    r'">)()|>())|))|))|)',
+    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string="true"'
+    r">()|>())|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -252,12 +255,12 @@ match_17 = lazy(
     globals(), "match_17",
     r"[ \t\x0c\r\n]*(?:((?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<par"
     "ameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*("
-    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string=\"false\">[ \\t\\x"
-    "0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t"
-    "\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?"
-    ":[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}strin"
-    "g=\"false\">|([\"']\\s{1,9}string=\"true\">)())|))|))|))|))|))|))|))",
+    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\""
+    "']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<functio"
+    "n\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^"
+    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\["
+    "{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>())|))|))|))|))|))|))|))",
 )
 match_leading = None
 
@@ -302,7 +305,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -323,7 +325,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -333,7 +334,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -355,7 +355,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -365,7 +364,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -434,7 +432,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -496,7 +493,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -511,7 +507,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -533,7 +528,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -543,7 +537,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -662,14 +655,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_VALUE, _NAMED…
+                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_TEXT, _NAMED_…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 2:
-                                told0 = True
+                            if g == 1:
                                 pos = m.end()
                                 # after _NAMED_TEXT in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -699,10 +691,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -739,7 +728,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[3]
                                 if unknown0:
                                     return None
@@ -761,7 +749,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[3]
                                 if unknown0:
                                     return None
@@ -779,7 +766,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[7]
                                 if unknown0:
                                     return None
@@ -806,8 +792,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 2:
-                                told0 = True
+                            if g == 1:
                                 pos = m.end()
                                 # after _IS_TEXT in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -829,7 +814,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
-                                if g == 15:
+                                if g == 14:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
@@ -837,10 +822,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -852,7 +834,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     key0 = m[13]
-                                    told0 = True
                                     pos = m.end()
                                     # after _IS_TEXT in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -882,10 +863,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
-                                            if told0:
-                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -914,7 +892,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return None
-                            if g == 3:
+                            if g == 2:
                                 pos = m.end()
                                 # after '>' in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -944,10 +922,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -982,10 +957,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1012,13 +984,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
-                                    told0 = False
                                     name0 = m[4]
                                     key0 = m[11]
                                     pos = m.end()
                                     s = 13
                                     continue
-                                if g == 16:
+                                if g == 15:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
@@ -1026,10 +997,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1059,7 +1027,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 3:
+                            if g == 2:
                                 pos = m.end()
                                 # after '>' in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -1089,10 +1057,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1127,10 +1092,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1157,7 +1119,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
-                                    told0 = False
                                     name0 = m[4]
                                     if unknown0:
                                         return None
@@ -1183,10 +1144,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
-                                        if told0:
-                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
-                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1227,10 +1185,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
-                                            if told0:
-                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1296,7 +1251,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1328,7 +1282,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -1483,7 +1436,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -1499,7 +1451,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -1521,7 +1472,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1531,7 +1481,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -1573,10 +1522,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
-                                            if told0:
-                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1591,7 +1537,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 12
                                     continue
-                                if g == 9:
+                                if g == 8:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
@@ -1602,10 +1548,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
-                                            if told0:
-                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1632,10 +1575,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
-                                    told0 = False
                                     name0 = m[6]
                                     key0 = m[7]
-                                    told0 = True
                                     pos = m.end()
                                     # after _NAMED_TEXT in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -1665,10 +1606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
-                                            if told0:
-                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
-                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1732,10 +1670,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
-                                if told0:
-                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
-                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1770,10 +1705,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
-                                if told0:
-                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
-                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1800,13 +1732,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
                             s = 13
                             continue
-                        if g == 16:
+                        if g == 15:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
@@ -1814,10 +1745,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
-                                if told0:
-                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
-                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1863,10 +1791,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
-                                if told0:
-                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
-                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1901,10 +1826,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
-                                if told0:
-                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
-                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1931,13 +1853,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            told0 = False
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
                             s = 13
                             continue
-                        if g == 16:
+                        if g == 15:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
@@ -1945,10 +1866,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
-                                if told0:
-                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
-                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -2022,10 +1940,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
-                                    if told0:
-                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2060,10 +1975,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
-                                    if told0:
-                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2090,7 +2002,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[4]
                                 if unknown0:
                                     return None
@@ -2116,10 +2027,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
-                                    if told0:
-                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2146,7 +2054,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[4]
                                 if unknown0:
                                     return None
@@ -2164,7 +2071,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[8]
                                 key0 = m[9]
                                 pos = m.end()
@@ -2174,7 +2080,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 m = match_10(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 3:
+                                    if g == 2:
                                         pos = m.end()
                                         s = 13
                                         continue
@@ -2190,10 +2096,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
-                                    if told0:
-                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2220,13 +2123,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                told0 = False
                                 name0 = m[4]
                                 key0 = m[11]
                                 pos = m.end()
                                 s = 13
                                 continue
-                            if g == 16:
+                            if g == 15:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
@@ -2234,10 +2136,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
-                                    if told0:
-                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
-                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)

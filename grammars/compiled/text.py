@@ -14,7 +14,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
-    "text.lark": 416856249,
+    "text.lark": 746570514,
 }
 FORMAT = "text"
 PROMPT_END = ""

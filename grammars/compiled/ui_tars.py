@@ -29,7 +29,7 @@ SOURCES = {
     "shared/ui_tars_call.lark": 3011621532,
     "shared/ui_tars_compact.lark": 4282114785,
     "shared/ui_tars_think.lark": 1828826900,
-    "ui_tars.lark": 2184235748,
+    "ui_tars.lark": 3521559966,
 }
 FORMAT = "ui_tars"
 PROMPT_END = ""
@@ -101,6 +101,8 @@ header = Header(
     },
     evidence={
         "ACTION_NAME": "alone",
+        "_LONG_OPEN": "line",
+        "_TAGGED_OPEN": "line",
     },
 )
 

@@ -29,7 +29,7 @@ SOURCES = {
     "shared/ui_tars_call.lark": 3011621532,
     "shared/ui_tars_compact.lark": 4282114785,
     "shared/ui_tars_think.lark": 1828826900,
-    "ui_tars_1_0.lark": 561462142,
+    "ui_tars_1_0.lark": 2369516079,
 }
 FORMAT = "ui_tars_1_0"
 PROMPT_END = ""
@@ -101,6 +101,8 @@ header = Header(
     },
     evidence={
         "ACTION_NAME": "alone",
+        "_LONG_OPEN": "line",
+        "_TAGGED_OPEN": "line",
     },
 )
 

@@ -27,7 +27,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/ui_venus.lark": 2170393334,
-    "ui_venus.lark": 3455856837,
+    "ui_venus.lark": 393510133,
 }
 FORMAT = "ui_venus"
 PROMPT_END = ""
@@ -68,6 +68,9 @@ header = Header(
         "PressEnter": "device_button(button=\"enter\")",
         "PressRecent": "device_button(button=\"recent\")",
         "Hotkey": "press_keys(keys=keys!)",
+    },
+    evidence={
+        "_CONCLUSION_OPEN": "behind",
     },
 )
 

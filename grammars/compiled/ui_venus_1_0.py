@@ -27,7 +27,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/ui_venus.lark": 2170393334,
-    "ui_venus_1_0.lark": 2992852625,
+    "ui_venus_1_0.lark": 1408217057,
 }
 FORMAT = "ui_venus_1_0"
 PROMPT_END = ""
@@ -68,6 +68,9 @@ header = Header(
         "PressEnter": "device_button(button=\"enter\")",
         "PressRecent": "device_button(button=\"recent\")",
         "Hotkey": "press_keys(keys=keys!)",
+    },
+    evidence={
+        "_CONCLUSION_OPEN": "behind",
     },
 )
 

@@ -14,7 +14,7 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.handlers import HANDLERS
 
-from .evidence import is_credible
+from .evidence import ALONE, is_credible
 from .opener_index import OpenerIndex, is_lenient
 from .ranking import has_actions, has_content, is_text
 
@@ -117,16 +117,17 @@ class SegmentPolicy(ParserPolicy):
 class Candidate:
     """Reads one segment by one format, with a parser and a builder of its own.
 
-    `may_end` says that the text may end where the candidate has come to. With `alone`, what it reads counts only if it
-    stands alone; see `evidence`.
+    `may_end` says that the text may end where the candidate has come to. What it reads counts only with the
+    evidence that is `wanted`.
     """
 
     parser_type: type[AutomatonParser] = AutomatonParser
 
-    def __init__(
-        self, name: str, parent: Builder, text: TextBuffer, start: int, budget: RecoveryBudget, *, alone: bool = False
-    ) -> None:
-        self.name, self.alone = name, alone
+    #: see `evidence`
+    wanted = ""
+
+    def __init__(self, name: str, parent: Builder, text: TextBuffer, start: int, budget: RecoveryBudget) -> None:
+        self.name = name
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
         self._calls = parent.output.call_count
@@ -222,15 +223,15 @@ class Candidate:
             segment.kind != "text" for segment in builder.output.segments
         )
 
-    def stands_alone(self, openers: OpenerIndex, *, final: bool) -> bool | None:
-        """Does nothing but white space and markup stand behind the segment on its line, and is it credible?
-
-        None if only more text can tell.
-        """
+    def is_evident(self, openers: OpenerIndex, *, final: bool) -> bool | None:
+        """Is there the evidence that is wanted behind the segment and in it? None if only more text can tell."""
+        if not self.wanted:
+            return True
         segment, output, text = self.segment, self.builder.output, self.text
         output.flush()
         answered, is_sound = output.outcome.answered, not segment.damage
-        if not (answered or is_credible(output.segments, self.builder.context.tools, is_sound=is_sound)):
+        is_alone = self.wanted == ALONE
+        if is_alone and not (answered or is_credible(output.segments, self.builder.context.tools, is_sound=is_sound)):
             return False
         if not segment.has_ended or self.end - self._start > self.builder.context.settings.max_hold:
             return True

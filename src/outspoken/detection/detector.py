@@ -50,8 +50,8 @@ class Detector:
         self._start = self._text_start = self._failed_at = 0
         #: the number of the opening marker
         self._number = 0
-        #: the formats whose segment counts only if it stands alone
-        self._alone: frozenset[str] = frozenset()
+        #: what evidence the segment of a format needs, if any
+        self._wanted: dict[str, str] = {}
 
     # reading
 
@@ -123,15 +123,14 @@ class Detector:
             return
         self._number = match.number
         behind = -1 if self.plain.behind is None else self.plain.behind - text.base
-        names, likely, self._alone = self._openers.at(text.text, start, final=final, behind=behind)
+        known = self.detected is not None
+        names, likely, self._wanted = self._openers.at(text.text, start, final=final, behind=behind, known=known)
         if not names:
             self._read_as_text()
             return
         if len(likely) == 1 and final:
             candidate = self._candidate(likely[0])
-            if candidate.read_batches() and not (
-                candidate.alone and not candidate.stands_alone(self._openers, final=final)
-            ):
+            if candidate.read_batches() and candidate.is_evident(self._openers, final=final):
                 self._choose(candidate)
                 return
         self._unlikely = [name for name in names if name not in likely]
@@ -149,9 +148,8 @@ class Detector:
 
     def _candidate(self, name: str) -> Candidate:
         """A format that reads from the opening marker on."""
-        made = self.candidate_type(
-            name, self.builder, self.text, self._start, self.parser.budget, alone=name in self._alone
-        )
+        made = self.candidate_type(name, self.builder, self.text, self._start, self.parser.budget)
+        made.wanted = self._wanted.get(name, "")
         made.parser.state.end_is_proven = self.parser.state.end_is_proven
         return made
 
@@ -175,7 +173,7 @@ class Detector:
         elif not ended or (best.segment.damage and len(candidates) > 1 and not final):
             self._wait_for(best, over=over)
             return False
-        evident = not best.alone or best.stands_alone(self._openers, final=final)
+        evident = best.is_evident(self._openers, final=final)
         if not evident:
             best.segment.has_failed = evident is not None
             return best.segment.has_failed and self._judge(final=final)
@@ -190,7 +188,7 @@ class Detector:
         """Wait for more of a segment, and pass on its events if it is the only one left, or if too much is held."""
         if over:
             self.candidates = [best]
-        is_known = len(self.candidates) == 1 and (over or not best.alone)
+        is_known = len(self.candidates) == 1 and (over or not best.wanted)
         if is_known and best.builder.output.events and best.is_more_than_text():
             self._pass_on(best)
 
@@ -261,7 +259,7 @@ class Detector:
             events += own
             own.clear()
             return True
-        if events is None or candidate.alone or not candidate.is_more_than_text():
+        if events is None or candidate.wanted or not candidate.is_more_than_text():
             return False
         self._passed_on = candidate
         self._pass_on(candidate)

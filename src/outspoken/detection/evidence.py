@@ -1,7 +1,7 @@
 """Evidence: what makes a segment of a marker that is not distinctive, such as `[` or `{`.
 
-The header field `evidence` of a format says which of its opening markers need any. They count at the start of a line
-only: behind a line break and at most three spaces (four make a code sample), or behind other markup.
+The header field `evidence` of a format says which of its opening markers need any, and of what kind. The start of a
+line is behind a line break and at most three spaces (four make a code sample), or behind other markup.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
 
 
-#: What a marker may ask for: that its segment stands alone.
-ALONE = "alone"
+#: What a marker may ask for: that its segment stands alone; that a format was found before.
+ALONE, BEHIND = "alone", "behind"
+
+#: What asks for the start of a line, and what is asked for at the end of the segment.
+AT_START = frozenset({"line", ALONE})
+AT_END = {ALONE: ALONE, "end": "end"}
 
 #: How many spaces may stand between the start of a line, or other markup, and a marker.
 MAX_INDENT = 3

@@ -11,7 +11,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
 from outspoken.patterns.prepared import LOWERCASE, Prefilter, PrefilterSource, PrefixIndex, compile_prefilter
 
-from .evidence import ALONE, begins_line, end_of_blanks
+from .evidence import ALONE, AT_END, AT_START, BEHIND, begins_line, end_of_blanks
 from .openers import Opener, Openers
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class _Alike(NamedTuple):
 class Owners(NamedTuple):
     """The `names` of the formats that have an opening marker at a place, and the `likely` ones among them.
 
-    What those in `alone` read counts only if it stands alone; see `evidence`.
+    `wanted` is the evidence that segments of some of them need at their end; see `evidence`.
     """
 
     names: list[str]
     likely: list[str]
-    alone: frozenset[str]
+    wanted: dict[str, str]
 
 
 class _CodeOpeners:
@@ -92,18 +92,18 @@ class OpenerIndex:
         self.terminals, self.own = data.markers, data.own
         self.recent: dict[int, tuple[str, ...]] = {}
         self._data = data
-        self.openers = [o for o in data.openers if lenient or not o.inserted]
+        self.openers = [o for o in data.openers if not o.inserted or (lenient and not o.evidence)]
         self._all = [*self.openers, *data.plain_openers]
         self._patterns = [marker.regex for marker in (*self.terminals, *self.own)]
         self._prefixes = PrefixIndex(data.prefixes)
         used = {o.regex for o in self.openers} | {marker.regex for marker in self.own}
         #: the markers that begin alike, by the number of their group
         self.groups = [[i for i in group if self._patterns[i] in used] for group in data.prefixes.groups]
-        #: do all markers of a group count at the start of a line only?
-        anywhere = {o.regex for o in self._all if not o.evidence} | {marker.regex for marker in self.own}
-        self._in_lines = [
-            bool(group) and anywhere.isdisjoint([self._patterns[i] for i in group]) for group in self.groups
-        ]
+        in_lines = {o.regex for o in data.plain_openers if o.evidence in AT_START}
+        anywhere = {o.regex for o in self._all if o.evidence not in AT_START}
+        anywhere |= {marker.regex for marker in self.own if marker.regex not in in_lines}
+        #: of each group, the markers that count anywhere in a line; None if all do
+        self._inline = [_some([i for i in group if self._patterns[i] in anywhere], group) for group in self.groups]
         wanting = {o.regex for o in self._all if o.evidence}
         self._wants_evidence = [not wanting.isdisjoint([self._patterns[i] for i in group]) for group in self.groups]
         #: the openers by the group of their markers
@@ -126,26 +126,28 @@ class OpenerIndex:
         known = [(o.format, b) for o in self._all for b in prefixes(o.regex)]
         return {name for name, b in known if any(a.startswith(b) or b.startswith(a) for a in own)}
 
-    def at(self, text: str, pos: int, *, final: bool, group: int | None = None, behind: int = -1) -> Owners:
+    def at(
+        self, text: str, pos: int, *, final: bool, group: int | None = None, behind: int = -1, known: bool = False
+    ) -> Owners:
         """The formats that have an opening marker at a position.
 
         A format is unlikely if a marker is missing before this one or, in complete text, if it refuses what follows. If
         all are, all are likely. Of formats that are alike, only the first is. A format for which a code sample starts
         here is left out. `group` is that of the markers at the position, if it is known; see `FoundOpener`. Other
-        markup ends at the position `behind`.
+        markup ends at the position `behind`. `known` says that a format was found before.
         """
         alike = self._beginning_alike(self.group_at(text, pos) if group is None else group)
         groups = alike.match(text, pos).groups()
         in_code = [*self._in_code(alike, text, pos, final=final)] if alike.in_code else []
         in_line = not begins_line(text, pos, behind)
         if not final:
-            return self._of_groups(alike, groups, in_code, text, pos, final=False, in_line=in_line)
-        key = (in_line, *groups, *in_code)
-        known = alike.known.get(key)
-        if known is None:
-            known = self._of_groups(alike, groups, in_code, text, pos, final=True, in_line=in_line)
-            alike.known[key] = known
-        return known
+            return self._of_groups(alike, groups, in_code, text, pos, final=False, in_line=in_line, known=known)
+        key = (in_line, known, *groups, *in_code)
+        found = alike.known.get(key)
+        if found is None:
+            found = self._of_groups(alike, groups, in_code, text, pos, final=True, in_line=in_line, known=known)
+            alike.known[key] = found
+        return found
 
     def _of_groups(
         self,
@@ -157,23 +159,24 @@ class OpenerIndex:
         *,
         final: bool,
         in_line: bool,
+        known: bool,
     ) -> Owners:
         """What `at` returns for the groups of a match. The text counts only if more of it may come."""
         names: dict[str, bool] = {}
-        alone: dict[str, bool] = {}
+        wanted: dict[str, str] = {}
         for opener, place in alike.tested:
-            if in_line and opener.evidence:
+            if (in_line and opener.evidence in AT_START) or (not known and opener.evidence == BEHIND):
                 continue
             if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos)):
                 likely = (groups[place] is not None or not final) and not opener.inserted
                 names[opener.format] = names.get(opener.format, False) or likely
-                alone[opener.format] = alone.get(opener.format, True) and opener.evidence == ALONE
+                wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         for opener in in_code:
             names[opener.format] = names.get(opener.format, False) or not opener.inserted
-            alone[opener.format] = alone.get(opener.format, True) and opener.evidence == ALONE
+            wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         chosen = [name for name, likely in names.items() if likely] or list(names)
         likely = [name for name in chosen if like(name) not in chosen]
-        return Owners(list(names), likely, frozenset([name for name, is_alone in alone.items() if is_alone]))
+        return Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence})
 
     def _in_code(self, alike: _Alike, text: str, pos: int, *, final: bool) -> Iterator[Opener]:
         """The openers whose markers may stand at the start of a code sample that begins at a position."""
@@ -237,7 +240,7 @@ class OpenerIndex:
         group = self.group_at(text, pos)
         if not self.groups[group]:
             return False
-        match = self._matches[not final].get(group) or self._compile_match(group, partial=not final)
+        match = self._matches[not final].get(group) or self._compile_match(group, self.groups[group], partial=not final)
         found: Any = match(text, pos) if final else match(text, pos, partial=True)
         return None if found is not None and not final and found.partial else found is not None
 
@@ -259,14 +262,15 @@ class OpenerIndex:
         """Does plain text itself have no marker that may stand where one was found?"""
         return max(self.groups[place[2]]) < len(self.terminals)
 
-    def counts_at(self, group: int, text: str, pos: int, behind: int) -> bool:
-        """May a marker of a group count at a position? Some do at the start of a line only; see `begins_line`."""
-        return not self._in_lines[group] or begins_line(text, pos, behind)
+    def numbers_at(self, group: int, text: str, pos: int, behind: int) -> list[int]:
+        """The markers of a group that count at a position. Some do at the start of a line only; see `begins_line`."""
+        inline = self._inline[group]
+        return self.groups[group] if inline is None or begins_line(text, pos, behind) else inline
 
     def find(self, text: str, pos: int, *, partial: bool = False, behind: int = -1) -> FoundOpener | None:
         """The next marker; `partial` for text of which more may come. Other markup ends at the position `behind`."""
         search, skips_words = self._partial_search if partial else self._search
-        matches, groups, group_at, in_lines = self._matches[partial], self.groups, self._prefixes.at, self._in_lines
+        matches, groups, group_at, in_line = self._matches[partial], self.groups, self._prefixes.at, self._inline
         length = len(text)
         while pos < length:
             place = pos
@@ -279,9 +283,11 @@ class OpenerIndex:
                     if place < pos:
                         place = pos
             group = group_at(text, place)
-            numbers = groups[group]
-            if numbers and not (in_lines[group] and not begins_line(text, place, behind)):
-                match = matches.get(group) or self._compile_match(group, partial=partial)
+            numbers, key, inline = groups[group], group, in_line[group]
+            if inline is not None and not begins_line(text, place, behind):
+                numbers, key = inline, ~group
+            if numbers:
+                match = matches.get(key) or self._compile_match(key, numbers, partial=partial)
                 found: Any = match(text, place, partial=True) if partial else match(text, place)
                 if found is not None:
                     last: int | None = found.lastindex
@@ -289,13 +295,13 @@ class OpenerIndex:
             pos = place + 1
         return None
 
-    def _compile_match(self, group: int, *, partial: bool) -> Any:
+    def _compile_match(self, key: int, numbers: list[int], *, partial: bool) -> Any:
         """What matches the first of the markers that begin alike, each in a group of its own."""
-        patterns = [f"({self._patterns[i]})" for i in self.groups[group]]
+        patterns = [f"({self._patterns[i]})" for i in numbers]
         module: Any = re
         if partial:
             import regex as module
-        match = self._matches[partial][group] = module.compile("|".join(patterns) or "(?!)").match
+        match = self._matches[partial][key] = module.compile("|".join(patterns) or "(?!)").match
         return match
 
     def _beginning_alike(self, group: int) -> _Alike:
@@ -338,6 +344,10 @@ class OpenerIndex:
         others = [o for o, _ in alike.tested if not o.inserted and name not in likeness_chain(o.format)]
         source = "|".join(dict.fromkeys([o.followed for o in others]))
         return re.compile(source).match if source else None, alike if alike.in_code else None
+
+
+def _some(part: list[int], whole: list[int]) -> list[int] | None:
+    return None if len(part) == len(whole) else part
 
 
 @registry.cached

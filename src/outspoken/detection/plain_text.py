@@ -50,8 +50,7 @@ class _OpenMarkers(matchers.OpenMarkers):
         rank = group - own if group > own else count + group
         while 0 <= (at := openers.begins(buffer, at)) <= start:
             found = openers.group_at(buffer, at)
-            counts = openers.counts_at(found, buffer, at, self._behind)
-            for number in openers.groups[found] if counts else ():
+            for number in openers.numbers_at(found, buffer, at, self._behind):
                 if number >= count or (at == start and number + 1 >= rank):
                     break
                 marker = openers.terminals[number]

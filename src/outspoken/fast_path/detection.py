@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from outspoken.detection.evidence import is_credible
+from outspoken.detection.evidence import ALONE, is_credible
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, Owners, opener_index
 from outspoken.detection.ranking import has_actions, has_content, is_text
 from outspoken.engine.text_buffer import BLANK
@@ -149,20 +149,24 @@ class _Reader:
         start, number, group, _ = place
         if number >= self.plain.first_own:
             return None
-        return self.plain.openers.at(self.text, start, final=True, group=group, behind=self._behind)
+        return self.plain.openers.at(
+            self.text, start, final=True, group=group, behind=self._behind, known=self.detected is not None
+        )
 
     def _is_evident(self, place: FoundOpener, name: str, segments: list[Any], end: int) -> bool:
         """Is there enough evidence for the segments of a format, which end at a position?"""
-        start, _, group, _ = place
-        openers = self.plain.openers
-        if not openers.wants_evidence(group):
+        if not self.plain.openers.wants_evidence(place[2]):
             return True
-        owners = openers.at(self.text, start, final=True, group=group, behind=self._behind)
-        return name in owners.names and (name not in owners.alone or self._stands_alone(segments, start, end))
+        owners = self._owners_at(place)
+        return owners is None or (
+            name in owners.names and self._has_end(segments, place[0], end, owners.wanted.get(name, ""))
+        )
 
-    def _stands_alone(self, segments: list[Any], start: int, end: int) -> bool:
-        """Does nothing but white space and markup stand behind segments on their line, and are they credible?"""
-        return is_credible(segments, self.tools) and (
+    def _has_end(self, segments: list[Any], start: int, end: int, wanted: str) -> bool:
+        """Is there the evidence that is wanted behind segments and in them?"""
+        if not wanted:
+            return True
+        return (wanted != ALONE or is_credible(segments, self.tools)) and (
             end - start > self.settings.max_hold or self.plain.openers.ends_line(self.text, end, final=True) is True
         )
 
@@ -199,16 +203,14 @@ class _Reader:
     def _best(self, place: FoundOpener, owners: Owners) -> _Read | None:
         """Read a segment by the best of several likely formats; None if only the detector can tell."""
         openers, start, number = self.plain.openers, place[0], place[1]
-        names, likely, alone = owners
+        names, likely, wanted = owners
         for candidates in (likely, [name for name in names if name not in likely]):
             sound: list[_Read] = []
             for name in candidates:
                 read = self._read_by(name, start)
                 if read is None or read is True:
                     return None
-                if read is not False and (
-                    name not in alone or self._stands_alone(read.output.segments, start, read.end)
-                ):
+                if read is not False and self._has_end(read.output.segments, start, read.end, wanted.get(name, "")):
                     sound.append(read)
             if sound:
                 if len(sound) > 1:  # the one that has content is the best

@@ -31,7 +31,7 @@ _ENTRIES = {
 #: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "repeated"})
 #: What `evidence` may ask for.
-_EVIDENCE = ("line", "alone")
+_EVIDENCE = ("line", "end", "alone", "behind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,9 @@ class Header:
     - `space`, `point`: the coordinate space of points, and how one is written (`({x},{y})`; "" for a list).
     - `checks`: what to change of actions that do not fit the page.
     - `payloads`: maps types of payloads to patterns of what is written, if that differs from the type.
-    - `evidence`: maps opening markers that are not distinctive to what detection asks for: "line" if they count at the
-      start of a line only, "alone" if what they open must also be complete and end with its line.
+    - `evidence`: maps opening markers that are not distinctive to what detection asks for: the start of a line
+      ("line"), the end of a line behind what they open ("end"), both and a complete segment ("alone"), or a format that
+      was found before ("behind").
     """
 
     format: str
@@ -218,7 +219,7 @@ def _evidence(entries: dict[str, str], fields: dict[str, tuple[int, str]], path:
     """The entries of `evidence` by marker: the left side may name several, separated by `|`."""
     for wanted in entries.values():
         if wanted not in _EVIDENCE:
-            message = f"`evidence` is {' or '.join([f'`{known}`' for known in _EVIDENCE])}, not `{wanted}`"
+            message = f"`evidence` is one of {', '.join(_EVIDENCE)}"
             raise GrammarError(path, message, line=fields["evidence"][0])
     return {marker.strip(): wanted for markers, wanted in entries.items() for marker in markers.split("|")}
 
