@@ -18,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "mistral.lark": 2733850200,
+    "mistral.lark": 3658097555,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -42,17 +42,18 @@ MARKERS = (
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:\[TOOL_CALLS\](?=\s{0,9}\{\s{0,99}"(?:name|arguments|id)"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t'
-    r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters'
-    r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c'
-    r'\r\n]*())|))|))|)|(?:\[TOOL_CALLS\](?=\s{0,9}[\w.\-]{1,200}\s{0,9}[\[{"]))(?:[ \t\x0c\r\n]*(?:([\w.\-]{'
-    r"1,200})(?:[ \t\x0c\r\n]*(?:\[CALL_ID\](?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64})(?:[ \t\x0c\r\n]*(?:\[ARGS\]()"
-    r")|))|)|\[ARGS\]())|()))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^"
-    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|\[TOOL_CALLS\]\s{0,9}\[(?=\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:("
-    r'\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|'
-    r'parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
-    r'")[ \t\x0c\r\n]*())|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:\['
-    r"THINK\]|<think>))()|\[\/THINK\]\s{0,9}()|<\/s>()",
+    "(?:\\[TOOL_CALLS\\](?=\\s{0,9}\\{\\s{0,99}(?:\"(?:name|arguments|id)\"|[\"'“]{0,2}(?:name|arguments)[\"'"
+    r'”]{0,2}|"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10})")\s{0,99}:))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c'
+    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
+    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n'
+    r']*())|))|))|)|(?:\[TOOL_CALLS\](?=\s{0,9}[\w.\-]{1,200}\s{0,9}[\[{"]))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,20'
+    r"0})(?:[ \t\x0c\r\n]*(?:\[CALL_ID\](?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64})(?:[ \t\x0c\r\n]*(?:\[ARGS\]())|))"
+    r"|)|\[ARGS\]())|()))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]`"
+    r"``)(?!json|xml|tool)[^`\n]{0,80}\n))()|\[TOOL_CALLS\]\s{0,9}\[(?=\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:(\{)(?:"
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t'
+    r"\x0c\r\n]*())|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:\[THINK"
+    r"\]|<think>))()|\[\/THINK\]\s{0,9}()|<\/s>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -68,9 +69,10 @@ match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:\[CALL_ID\]|\[ARGS\])")
 first_2 = lazy(globals(), "first_2", r"[<\[]", "search")
 match_6 = lazy(
     globals(), "match_6",
-    r'(?:\[TOOL_CALLS\](?=\s{0,9}\{\s{0,99}"(?:name|arguments|id)"\s{0,99}:))|(?:\[TOOL_CALLS\](?=\s{0,9}[\w.'
-    r'\-]{1,200}\s{0,9}[\[{"]))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:\[CALL_ID\]|\[ARGS\]()'
-    r")|))|)|\[TOOL_CALLS\]\s{0,9}\[(?=\s{0,99}\{)|(?:(?:\[\/THINK\]|<\/think>))()",
+    "(?:\\[TOOL_CALLS\\](?=\\s{0,9}\\{\\s{0,99}(?:\"(?:name|arguments|id)\"|[\"'“]{0,2}(?:name|arguments)[\"'"
+    r'”]{0,2}|"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10})")\s{0,99}:))|(?:\[TOOL_CALLS\](?=\s{0,9}[\w.\-]'
+    r'{1,200}\s{0,9}[\[{"]))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:\[CALL_ID\]|\[ARGS\]())|)'
+    r")|)|\[TOOL_CALLS\]\s{0,9}\[(?=\s{0,99}\{)|(?:(?:\[\/THINK\]|<\/think>))()",
 )
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_8 = lazy(

@@ -28,7 +28,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react_json.lark": 2741529774,
+    "react_json.lark": 3131730243,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
@@ -49,54 +49,61 @@ ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(
     globals(), "find_1",
-    r'(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s'
-    r'|"[AFRTafrt]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))'
-    r"[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii]"
-    r"[Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<!["
-    r"^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"
-    r'"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|t'
-    r'ool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,'
-    r'99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
-    r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
-    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())'
-    r'|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{'
-    r'0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{'
-    r"0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}"
-    r'```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reas'
-    r'oning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:actio'
-    r'n|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"funct'
-    r'ion|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:'
-    r'\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}'
-    r'\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_'
-    r'name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,9'
-    r'9}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|t'
-    r'hought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s{0'
-    r',99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"\s{0,9'
-    r'9}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool'
-    r'_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}'
-    r'"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:'
-    r'\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments'
-    r'|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
-    r'\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_input|tool_input)"'
-    r'\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|too'
-    r'l|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_in'
-    r'put|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*"'
-    r')[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
-    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
-    r'：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|inp'
-    r'ut|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0'
-    r',99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{'
-    r'0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|'
-    r'tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},'
-    r'\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_i'
-    r'nput|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:'
-    r'\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|functi'
-    r'on|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observati'
-    r"on[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3"
-    r"}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]"
-    r"?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]"
-    r"```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`"
-    r")()|(?:(?i:<think(?:ing)?>))())",
+    r"(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<"
+    r"![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n]"
+    r"(?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}("
+    r"?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#"
+    r'\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)'
+    r'"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?='
+    r'\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|to'
+    r'ol|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,'
+    r'99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|acti'
+    r'on_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"('
+    r'?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,9'
+    r'9}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<!['
+    r"^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,2"
+    "0}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arg"
+    "uments|parameters|args))))|(?i:```[\\w+\\-]{0,20}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|t"
+    r'ool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function'
+    "|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reaso"
+    r'ning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s'
+    r'{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function'
+    r'|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
+    r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
+    r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
+    "\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^"
+    "\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\""
+    "\\\\]|\\\\.){0,800}\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}["
+    r'^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}'
+    r'\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{'
+    r'0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_inpu'
+    "t|thought|reasoning)\"\\s{0,99}:)))|(\\{)[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:a"
+    "ction|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{"
+    r'0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|t'
+    "ool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_"
+    r'input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,'
+    r'99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*'
+    "_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|"
+    r'id|thought|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:th'
+    r'ought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_'
+    r'calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"'
+    r'(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}'
+    r'"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|'
+    r'tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|'
+    "(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_inpu"
+    "t|tool_calls?|tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,9"
+    r'9}:)))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
+    r'){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|too'
+    r'l_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)")))'
+    r')|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0'
+    r',99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0'
+    r",99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]"
+    r"?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,"
+    r"2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?"
+    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)"
+    r"?>))())",
     "search",
 )
 match_1 = lazy(
@@ -109,41 +116,48 @@ match_1 = lazy(
     r'\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99'
     r'}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|th'
     r'ought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?'
-    r'[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|'
-    r"type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99"
-    r'}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{'
-    r'0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reas'
-    r'oning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"'
-    r'\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
-    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
-    r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
-    r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i'
-    r':\[(?=\s{0,99}\{\s{0,99}"(?:(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_inpu'
-    r't|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
-    r'"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
-    r'9}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?'
-    r':type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99'
-    r'}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n'
-    r']*())|)|(?:(?:(?i:\{(?=\s{0,99}"(?:(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"]|(?:action_'
-    r'input|tool_input)"\s{0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0'
-    r',99}"(?:action|tool|tool_name)"\s{0,99}:\s{0,99}"\s{0,9}[^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:ac'
-    r'tion_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:('
-    r'"[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?='
-    r'\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0'
-    r',3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|tho'
-    r'ught|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|'
-    r'reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_callin'
-    r'g)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:fun'
-    r'ction|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
-    r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
-    r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:('
-    r'?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_calls?|'
-    r'tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}[*_#'
-    r"]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ "
-    r"]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]"
-    r"?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|("
-    r"?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)"
-    r"[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "[:：][*_]{0,2}\\s{0,9}```[\\w+\\-]{0,20}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|"
+    r"name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0"
+    ",20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca"
+    "lling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c"
+    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99}'
+    r',\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,9'
+    r'9}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,9'
+    r'9}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
+    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
+    "\\x0c\\r\\n]*()|\\[[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|t"
+    "ool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|"
+    r'(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_nam'
+    "e)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])|(?:(?:type|id)\"\\s{0,99}:\\s{0,99}\"[^\"\\\\]{0,99}\""
+    r'\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:ty'
+    r'pe|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"('
+    r'?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*('
+    "))|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^"
+    "\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\""
+    "\\\\]|\\\\.){0,800}\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}["
+    r'^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{'
+    r'1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:acti'
+    r'on|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?'
+    r"<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0"
+    ",99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))))(?"
+    r':[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}'
+    r'"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_callin'
+    r'g)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i'
+    r':\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{'
+    r'0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))'
+    r'|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}["'
+    "'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type\"\\s{0,99}:"
+    "\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:"
+    r'"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?'
+    r'|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{'
+    r'0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
+    r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
+    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?i:(?<![^\n]'
+    r")[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9"
+    r"}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}"
+    r"[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -155,135 +169,8 @@ match_2 = lazy(
     r'(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
     r"\r\n]*())|))|))|))",
 )
-find_2 = lazy(
-    globals(), "find_2",
-    r'(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[(?:\s|\{[\s"])|\{(?:\s|"[AFRTafr'
-    r"t]))|\s{12})|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][I"
-    r"i]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|"
-    r"\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:."
-    r"))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}"
-    r"[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,20}(?:\{|\[\s{0"
-    r',99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))'
-    r'))|(?i:```[\w+\-]{0,20}(?=\s{0,20}\[?\s{0,99}\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_inpu'
-    r't|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)"))))(?:[ \t\x0c'
-    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99}'
-    r',\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,9'
-    r'9}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,9'
-    r'9}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
-    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
-    r"\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
-    r'\s{0,9}(?=\{|\[\s{0,99}\{\s{0,99}"(?:action|tool|name|function|type|id|thought|reasoning|input|argument'
-    r's|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,9'
-    r'9}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?'
-    r':tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|n'
-    r'ame|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,'
-    r'2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought'
-    r'|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s'
-    r'{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|ar'
-    r'guments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|('
-    r'?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}"(?:action|tool|tool_name|action_input|tool_input|tool_call'
-    r's?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning)")))|(?i:(?<![^\n])[ ]{0,9}['
-    r"*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
-    r" ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?"
-    r"answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
-    "search",
-)
-spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
-spaces_1 = (" ")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
-spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-match_5 = lazy(
-    globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
-    r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
-    r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
-    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
-    r'?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
-)
-match_6 = lazy(
-    globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))()|(?:(?:(?i:"(?:action_input|tool'
-    r'_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
-)
-match_7 = lazy(
-    globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
-    r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
-    r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
-)
-match_8 = lazy(
-    globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
-    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
-    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
-)
-match_9 = lazy(
-    globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
-    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
-    r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
-    r"())|))|))|)|\})",
-)
-match_10 = lazy(
-    globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
-    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
-    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
-)
-match_11 = lazy(
-    globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
-    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
-    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
-    r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
-    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
-)
-match_12 = lazy(
-    globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
-    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
-    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
-    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
-    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
-)
-match_13 = lazy(
-    globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
-    r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
-    r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
-)
-match_14 = lazy(
-    globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
-    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
-    r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:'
-    r'(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*())|)|\})",
-)
-match_15 = lazy(globals(), "match_15", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_16 = lazy(
-    globals(), "match_16",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
-    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
-    r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0'
-    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
-    r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
-)
-match_17 = lazy(
-    globals(), "match_17",
+match_3 = lazy(
+    globals(), "match_3",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
     r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
@@ -292,6 +179,133 @@ match_17 = lazy(
     r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:('
     r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"'
     r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+)
+find_2 = lazy(
+    globals(), "find_2",
+    r"(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<![a-z])(?:"
+    r"[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb"
+    r"][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFO"
+    r"T_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][I"
+    r"i][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{"
+    "0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```[\\w+\\-]{0,20}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“"
+    r"]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w"
+    "+\\-]{0,20}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|"
+    "tool_calls?|tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}"
+    r':))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.)'
+    r'{0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool'
+    r'_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))'
+    r'|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,'
+    r'99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,'
+    r"99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ "
+    "]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|though"
+    r't|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|rea'
+    r'soning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"'
+    r'\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
+    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
+    r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
+    r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{'
+    r'\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,9'
+    r'9}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|('
+    "\\{)[ \\t\\x0c\\r\\n]*())|))|)|(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|t"
+    r'ool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thou'
+    "ght|reasoning)[\"'”]?\\s{0,99}:)))|(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\\d{0,3}[*_]{0,2}"
+    r"[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0"
+    r",2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    "search",
+)
+spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
+spaces_1 = (" ")
+match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
+spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
+match_6 = lazy(
+    globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"'
+    r'\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|'
+    r'(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^'
+    r'\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|('
+    r'?:(?i:"(?:thought|reasoning)"\s{0,99}:(?=\s{0,99}"))))',
+)
+match_7 = lazy(
+    globals(), "match_7",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))()|(?:(?:(?i:"(?:action_input|tool'
+    r'_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:"(?:id|call_id|tool_call_id)"'
+    r'\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+)
+match_8 = lazy(
+    globals(), "match_8",
+    r'[ \t\x0c\r\n]*(?:((?:(?i:\}\s{0,99}(?:,\s{0,99}"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99}){0,'
+    r'2}\})))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:\]?\s{0,99}(?:,\s{0,99}"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}'
+    r'"(?:[^"\\]|\\.){0,800}"\s{0,99})?\})))())|)|(?:,))',
+)
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}'
+    r'"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status'
+    r')"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*()|\})',
+)
+match_10 = lazy(
+    globals(), "match_10",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
+    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
+    r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*'
+    r"())|))|))|)|\})",
+)
+match_11 = lazy(
+    globals(), "match_11",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
+    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+)
+match_12 = lazy(
+    globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|'
+    r'\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n'
+    r']{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:(?i:"(?:n'
+    r'ame|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{'
+    r'0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+)
+match_13 = lazy(
+    globals(), "match_13",
+    r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))()|(?:(?:(?i:"(?:action|tool|tool_name'
+    r'|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99'
+    r'}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|statu'
+    r's)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+)
+match_14 = lazy(
+    globals(), "match_14",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|(\})(?:'
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
+    r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
+    r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|))',
+)
+match_15 = lazy(
+    globals(), "match_15",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
+    r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))(?:[ \t\x0c\r\n]*(?:(?:"(?'
+    r'=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})|("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:(?:'
+    r'(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,9'
+    r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
+    r"\r\n]*())|)|\})",
+)
+match_16 = lazy(globals(), "match_16", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_17 = lazy(
+    globals(), "match_17",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
+    r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|())|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,'
+    r'40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|function)"\s{0,99}:(?=\s{0,99}"\s{0'
+    r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
+    r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_19 = lazy(globals(), "match_19", r"(?:(?i:<\/think(?:ing)?>))()")
@@ -455,18 +469,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 17:
+                            if g == 19:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 22:
+                            if g == 24:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 10
                                 continue
-                            if g == 23:
+                            if g == 25:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 11
@@ -578,20 +592,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
-                            if g == 16:
-                                return None
                             if g == 17:
+                                start0 = m.start(16)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
+                                if pos == n:
+                                    return None
+                                m = match_3(text, pos)
+                                if m is not None:
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 18:
+                                return None
+                            if g == 19:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 18:
+                            if g == 20:
                                 start0 = m.start()
                                 out.after_text = False
                                 pos = m.end()
                                 s = 14
                                 continue
-                            if g == 19:
+                            if g == 21:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -603,58 +632,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         break
                                     if e > pos and text[e - 1] in spaces_1:
                                         m = spaced_1(text, pos)
-                                        if m is not None:
-                                            e = m.start()
-                                        break
-                                    m = match_3(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    return None
-                                if once == SEGMENT and not out.segments:
-                                    return None
-                                if pos < e:
-                                    out.show(e)
-                                return None
-                            if g == 20:
-                                start0 = m.start()
-                                pos = m.end()
-                                # after _FENCE_OPEN in code; expected: CODE
-                                e = pos
-                                while True:
-                                    e = text.find("`", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    if e > pos and text[e - 1] in spaces_1:
-                                        m = spaced_1(text, pos)
-                                        if m is not None:
-                                            e = m.start()
-                                        break
-                                    m = match_3(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    return None
-                                if once == SEGMENT and not out.segments:
-                                    return None
-                                if pos < e:
-                                    out.show(e)
-                                return None
-                            if g == 21:
-                                start0 = m.start()
-                                pos = m.end()
-                                # after _LONG_FENCE_OPEN in code; expected: CODE
-                                e = pos
-                                while True:
-                                    e = text.find("`", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    if e > pos and text[e - 1] in spaces_1:
-                                        m = spaced_2(text, pos)
                                         if m is not None:
                                             e = m.start()
                                         break
@@ -671,11 +648,63 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             if g == 22:
                                 start0 = m.start()
+                                pos = m.end()
+                                # after _FENCE_OPEN in code; expected: CODE
+                                e = pos
+                                while True:
+                                    e = text.find("`", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    if e > pos and text[e - 1] in spaces_1:
+                                        m = spaced_1(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_4(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if once == SEGMENT and not out.segments:
+                                    return None
+                                if pos < e:
+                                    out.show(e)
+                                return None
+                            if g == 23:
+                                start0 = m.start()
+                                pos = m.end()
+                                # after _LONG_FENCE_OPEN in code; expected: CODE
+                                e = pos
+                                while True:
+                                    e = text.find("`", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    if e > pos and text[e - 1] in spaces_1:
+                                        m = spaced_2(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_5(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if once == SEGMENT and not out.segments:
+                                    return None
+                                if pos < e:
+                                    out.show(e)
+                                return None
+                            if g == 24:
+                                start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 10
                                 continue
-                            if g == 23:
+                            if g == 25:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 11
@@ -686,7 +715,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 2: after _ENVELOPE_OPEN in tool_call; expected: '"action_input": ', '"actio…
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -697,7 +726,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call; expected: _TEXT_KEY, '"action_input": ', '"id": …
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
+                                    m = match_7(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -729,7 +758,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_STRING in tool_call; expected: '}}', ', '
                                                 if pos == n:
                                                     return None
-                                                m = match_7(text, pos)
+                                                m = match_8(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 2:
@@ -769,7 +798,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 3: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_8(text, pos)
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -793,7 +822,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_9(text, pos)
+                                        m = match_10(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -804,7 +833,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_i…
                                                 if pos == n:
                                                     return None
-                                                m = match_10(text, pos)
+                                                m = match_11(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 1:
@@ -994,7 +1023,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1158,7 +1187,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 5: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1169,7 +1198,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_13(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1344,7 +1373,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                                 if pos == n:
                                                     return None
-                                                m = match_13(text, pos)
+                                                m = match_14(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 4:
@@ -1395,7 +1424,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 6: after JSON_STRING in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1451,7 +1480,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 7: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -1473,7 +1502,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_16(text, pos)
+                                m = match_17(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -1743,7 +1772,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
-                            m = match_17(text, pos)
+                            m = match_3(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1843,7 +1872,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"actio…
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1902,7 +1931,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 22:
+                            if g == 24:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
@@ -1951,7 +1980,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2140,7 +2169,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 13: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2438,7 +2467,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2449,7 +2478,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_13(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2500,7 +2529,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
@@ -2541,7 +2570,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2814,7 +2843,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 25: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2825,7 +2854,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -2992,7 +3021,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 26: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3014,7 +3043,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_13(text, pos)
+                                m = match_14(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3214,7 +3243,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 29: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
