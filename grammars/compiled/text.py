@@ -14,7 +14,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "shared/turn.lark": 3074038624,
-    "text.lark": 746570514,
+    "text.lark": 2310794443,
 }
 FORMAT = "text"
 PROMPT_END = ""
@@ -35,9 +35,10 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r")|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -45,10 +46,10 @@ match_3 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
+match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}```()")
 leading_1 = lazy(
@@ -131,26 +132,26 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 4:
+                if g == 2:
                     start0 = m.start()
                     pos = m.end()
                     s = 2
                     continue
                 if g == 5:
                     start0 = m.start()
-                    end_code(out, start0, m.end())
                     pos = m.end()
                     s = 3
                     continue
                 if g == 6:
                     start0 = m.start()
+                    end_code(out, start0, m.end())
                     pos = m.end()
                     s = 4
                     continue
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -167,32 +168,59 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         pos = m.end()
-                        s = 5
+                        s = 2
                         continue
                     if g == 3:
                         start0 = m.start()
                         pos = m.end()
-                        s = 6
+                        s = 5
                         continue
                     if g == 4:
                         start0 = m.start()
                         pos = m.end()
-                        s = 2
+                        s = 6
                         continue
                     if g == 5:
                         start0 = m.start()
-                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 3
                         continue
                     if g == 6:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
                     return None
                 else:
-                    # state 2: after _LONG_FENCE_OPEN in code; expected: CODE
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+        else:
+            if s < 5:
+                if s < 4:
+                    # state 3: after _LONG_FENCE_OPEN in code; expected: CODE
                     e = pos
                     while True:
                         e = text.find("`", e)
@@ -204,7 +232,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 e = m.start()
                             break
-                        m = match_4(text, e)
+                        m = match_5(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -215,10 +243,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.show(e)
                     return None
-        else:
-            if s < 5:
-                if s < 4:
-                    # state 3: after _CODE_SPAN; expected: TEXT
+                else:
+                    # state 4: after _CODE_SPAN; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -249,48 +275,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 2:
                         start0 = m.start()
                         pos = m.end()
-                        s = 5
+                        s = 2
                         continue
                     if g == 3:
                         start0 = m.start()
                         pos = m.end()
-                        s = 6
+                        s = 5
                         continue
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
-                        end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 3
+                        s = 6
                         continue
                     if g == 6:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
-                        continue
-                    return None
-                else:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_5(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
                         continue
                     return None
             else:
@@ -321,7 +322,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
                 else:
@@ -351,7 +352,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
     out.flush()

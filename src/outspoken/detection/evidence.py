@@ -50,7 +50,7 @@ def is_credible(segments: Sequence[Any], tools: Tools | None, *, is_sound: bool 
     """May the segments be meant, without a marker that says so?
 
     Calls are by the names of given tools. What had to be repaired must be a call of a given tool or, if none were
-    given, have arguments, or be an action that can be used.
+    given, have arguments that are no guess, or be an action that can be used.
     """
     calls = [segment for segment in segments if segment.kind == "tool_call"]
     if tools is not None and calls:
@@ -58,4 +58,5 @@ def is_credible(segments: Sequence[Any], tools: Tools | None, *, is_sound: bool 
     if is_sound:
         return True
     usable = [s for s in segments if s.kind in ("tool_call", "action", "payload") and s.status != "invalid"]
-    return bool(usable) and all(call.arguments for call in calls)
+    is_guess = any(repair.level == "heuristic" for segment in usable for repair in segment.repairs)
+    return bool(usable) and not is_guess and all(call.arguments for call in calls)
