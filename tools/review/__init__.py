@@ -64,7 +64,7 @@ def _changes(case: Case, before: str | None) -> Iterator[Change]:
 
 def known(checkout: Checkout) -> list[str]:
     """The formats that have a grammar, cases or snapshots."""
-    folders = [path.name for path in checkout.corpus.glob("*") if path.is_dir()]
+    folders = [path.parent.name for path in checkout.corpus.glob("*/*") if path.is_dir()]
     return sorted({*checkout.names(), *folders, *[path.stem for path in checkout.snapshots.glob("*.ambr")]})
 
 

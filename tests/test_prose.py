@@ -1,0 +1,184 @@
+"""Prose and code stay what they are: nothing in them is a call, and no stream holds much of them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from outspoken import Parser, Reply, ToolCall, parse
+from outspoken.results.events import TextDelta
+from tests.cases import CORPUS
+from tests.loops import for_each, in_one_item
+
+SAMPLES = [
+    (path.stem, sample)
+    for path in sorted((CORPUS / "prose").glob("*.txt"))
+    for sample in path.read_text("utf-8").removesuffix("\n").split("\n%%\n")
+]
+TOOLS = [{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]
+NAMED = (
+    "anthropic_xml", "apertus", "deepseek_v3_1", "functiongemma", "glm_4_5", "granite", "harmony", "hermes", "internlm",
+    "kimi_k2", "minimax_m2", "mistral", "qwen3_coder", "ui_tars",
+)  # fmt: skip
+#: Samples of these files are written in the syntax of some formats: tags of reasoning, ends of turns, GUI calls.
+SPEAKING = {"reasoning": NAMED, "turn_ends": ("mistral",), "gui": ("ui_tars",)}
+#: How many characters of prose a stream may hold.
+MAX_HELD = 120
+
+#: Ways to write a call or an action that has no marker of its own.
+BARE = {
+    "list": '[get_weather(city="Paris")]',
+    "two in a list": '[get_weather(city="Paris"), get_weather(city="Oslo")]',
+    "object": '{"name": "get_weather", "arguments": {"city": "Paris"}}',
+    "other key": '{"name": "get_weather", "parameters": {"city": "Paris"}}',
+    "list of objects": '[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
+    "action": '{"action": "get_weather", "action_input": {"city": "Paris"}}',
+    "line": "click(start_box='(10,20)')",
+    "dict": "{'action': 'CLICK', 'value': None, 'position': [0.5, 0.25]}",
+    "page": '{"actions": [{"action_type": "CLICK", "id": "AAB"}]}',
+}
+#: What stands round a bare call where it does not stand alone.
+AROUND = (
+    ("To call it: ", ""), ("print(", ")"), ("x = ", ""), ("return ", ""), ("    ", ""), ("- ", ""), ("> ", ""),
+    ("", " is how it is written."), ("", "[0]"), ("", ".name"), ("", "; return"), ("", ","), ("", " for x in y"),
+    ("f(\n    ", "\n)"), ("| ", " |"), ("// ", ""), ("# ", ""), ('"', '"'), ("`", "`"), ("Let me see. ", " I wait."),
+    ("a\tb ", ""), ("def f():\n\treturn ", ""),
+)  # fmt: skip
+#: Code in which a part looks like a list of calls or an object.
+CODE = (
+    "To lower-case them: [h.lower() for h in headers]",
+    "print([f(x=1)])",
+    "x = {'name': tool.name, 'arguments': {}}",
+    "[h.lower() for h in headers]",
+    "[f(x=1) for f in functions]",
+    "[f(x=1)][0]",
+    "[f(x=1)] + [g(x=2)]",
+    "table[key(name=1)] = {'name': 'x', 'arguments': {}}",
+    "@pytest.mark.parametrize('x', [f(x=1), g(x=2)])\ndef test(x): ...",
+    "f\"{[f(x=1)]} {{'name': 'x', 'arguments': {}}}\"",
+    'const call = { "name": "x", "arguments": {} };',
+    'items.map((x) => ({ "name": x, "arguments": {} }));',
+    '#[route(path = "/")]\nfn index() {}',
+    'struct call c = { "name", {} }; int a[] = {1, 2};',
+    'run(**{"name": "x", "arguments": {}})',
+    "call(name='x', arguments=[f(x=1)])",
+    '{\n  "use strict";\n  call();\n}',
+    "{% for call in calls %}[f(x=1)]{% endfor %}",
+)
+
+
+def made(reply: Reply) -> list[Any]:
+    """What of a reply is neither text, reasoning nor plain JSON."""
+    return [s for s in reply.segments if s.kind in ("tool_call", "action", "payload")]
+
+
+def held(text: str, format: str = "auto", tools: Any = None) -> tuple[int, Reply]:
+    """How many characters a stream of single characters holds at most, and its reply."""
+    session = Parser(format, tools=tools).session()
+    sent = most = 0
+    for count, char in enumerate(text, 1):
+        sent += sum(len(event.text) for event in session.feed(char) if isinstance(event, TextDelta))
+        most = max(most, count - sent)
+    session.close()
+    return most, session.reply
+
+
+def assert_is_text(text: str, reply: Reply) -> None:
+    assert not made(reply)
+    assert reply.text == text
+
+
+def test_there_are_enough_samples() -> None:
+    assert len({sample for _, sample in SAMPLES}) == len(SAMPLES) >= 600
+
+
+def test_prose_and_code_are_text() -> None:
+    def check(named: tuple[str, str]) -> None:
+        file, text = named
+        whole = parse(text)
+        assert_is_text(text, whole)
+        assert_is_text(text, parse(text, tools=TOOLS))
+        most, streamed = held(text)
+        assert most <= MAX_HELD
+        assert streamed == whole
+        for format in NAMED:
+            if format not in SPEAKING.get(file, ()):
+                assert_is_text(text, parse(text, format, prefix=""))
+
+    for_each(SAMPLES, check)
+
+
+@in_one_item("code", CODE)
+def test_code_is_text(code: str) -> None:
+    for text in (code, f"See below.\n\n{code}\n\nThat is all.", f"    {code}"):
+        for tools in (None, TOOLS):
+            most, reply = held(text, tools=tools)
+            assert_is_text(text, reply)
+            assert most <= MAX_HELD
+            assert parse(text, tools=tools) == reply
+
+
+@in_one_item("bare, before, behind", [(bare, *around) for bare in BARE.values() for around in AROUND])
+def test_a_bare_call_in_a_line_is_text(bare: str, before: str, behind: str) -> None:
+    text = f"{before}{bare}{behind}"
+    for tools in (None, TOOLS):
+        reply = parse(text, tools=tools)
+        assert_is_text(text, reply)
+    assert held(text)[1] == parse(text)
+
+
+@in_one_item("bare", BARE.values())
+def test_a_bare_call_that_stands_alone_counts(bare: str) -> None:
+    for text in (
+        bare,
+        f"I call it.\n{bare}",
+        f"I call it.\n\n{bare}\n\nThen I wait.",
+        f"{bare}  \r\n",
+        f"<think>\nHm.\n</think>\n{bare}",
+    ):
+        reply = parse(text, tools=TOOLS)
+        assert made(reply), text
+        assert held(text, tools=TOOLS)[1] == reply
+        assert [call.name for call in made(reply) if isinstance(call, ToolCall)] in (
+            [], ["get_weather"], ["get_weather"] * 2
+        )  # fmt: skip
+
+
+@in_one_item("name", ["list", "two in a list", "object", "other key", "list of objects", "action"])
+def test_a_bare_call_of_another_tool_is_text(name: str) -> None:
+    text = BARE[name]
+    other = [{"name": "get_time", "parameters": {"type": "object"}}]
+    for sample in (text, f"It is:\n{text}\n", f"```json\n{text}\n```"):
+        reply = parse(sample, tools=other)
+        assert_is_text(sample, reply)
+        assert held(sample, tools=other)[1] == reply
+
+
+def test_damage_needs_a_tool_or_arguments() -> None:
+    damaged = '{name: "get_weather", arguments: {"city": "Paris"}}'
+    assert [call.status for call in parse(damaged).tool_calls] == ["repaired"]
+    assert [call.status for call in parse(damaged, tools=TOOLS).tool_calls] == ["repaired"]
+    for text in ('{"name": name, "summary": summary}', "[self.read(depth=depth + 1) for _ in range(count)]"):
+        assert_is_text(text, parse(text))
+        assert_is_text(text, parse(text, tools=TOOLS))
+
+
+def test_a_named_format_is_evidence() -> None:
+    text = 'I call [get_weather(city="Paris")] now.'
+    assert [call.name for call in parse(text, "pythonic").tool_calls] == ["get_weather"]
+    assert_is_text(text, parse(text))
+    comprehension = "[h.lower() for h in headers]"
+    assert_is_text(comprehension, parse(comprehension, "pythonic"))
+
+
+def test_markup_without_calls_counts_at_the_end_of_its_line() -> None:
+    assert parse("Done.</s>").text == "Done."
+    for text in ("The pair <s> and </s> is HTML.", "<summary>More</summary>", "observation: Observation = None"):
+        assert_is_text(text, parse(text))
+
+
+def test_tags_of_reasoning_in_a_sentence_are_text() -> None:
+    for text in ("Put it in <think> and </think> tags.", 'if "<think>" in text: strip("</think>")'):
+        assert_is_text(text, parse(text))
+        assert parse(text).reasoning is None
+    assert parse("It is<think>a secret</think>.").reasoning == "a secret"
+    assert parse("Well. <think>\na secret\n</think>\n").reasoning == "a secret"
