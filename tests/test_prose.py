@@ -79,6 +79,7 @@ def held(text: str, format: str = "auto", tools: Any = None) -> tuple[int, Reply
         sent += sum(len(event.text) for event in session.feed(char) if isinstance(event, TextDelta))
         most = max(most, count - sent)
     session.close()
+    assert session.reply is not None
     return most, session.reply
 
 
