@@ -42,8 +42,18 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"action\":",
     "\"action_input\":",
+    "\"arguments\":",
+    "\"index\":",
+    "\"reasoning\":",
+    "\"status\":",
+    "\"thought\":",
     "Action:",
     "Final Answer:",
+    "action:```",
+    "action：```",
+    "observation:",
+    "observation：",
+    "{\"function\":{",
 )
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
@@ -297,7 +307,13 @@ match_15 = lazy(
     r'9}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c'
     r"\r\n]*())|)|\})",
 )
-match_16 = lazy(globals(), "match_16", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_16 = lazy(
+    globals(), "match_16",
+    r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9})(?:[ \t\x0c\r\n]*(?:([^\s"\\](?:[^"'
+    r'\\\n]{0,98}?[^\s"\\])?(?=\s{0,9}"))(?:[ \t\x0c\r\n]*(?:\s{0,9}"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
+    r']*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_input|input|a'
+    r'rguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|))|))|))|))',
+)
 match_17 = lazy(
     globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
@@ -361,8 +377,9 @@ match_26 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_27 = lazy(
-    globals(), "match_27",
+match_27 = lazy(globals(), "match_27", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_28 = lazy(
+    globals(), "match_28",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -375,7 +392,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 16:
+        if s < 17:
             if s < 8:
                 if s < 4:
                     if s < 2:
@@ -1482,6 +1499,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             m = match_16(text, pos)
                             if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    name0 = m[1]
+                                    pos = m.end()
+                                    s = 19
+                                    continue
                                 return None
                             c = text[pos]
                             if c in " \t\r\n\x0c":
@@ -1507,155 +1530,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     g = m.lastindex
                                     if g == 4:
                                         pos = m.end()
-                                        # after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSO…
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c == "[":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                                span0 = (pos, e)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 19
-                                            continue
-                                        if c in "ft":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                                span0 = (pos, e)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 19
-                                            continue
-                                        if c == "n":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args0, parts0 = last, said
-                                            span0 = (pos, e)
-                                            pos = e
-                                            s = 19
-                                            continue
-                                        if c in "-0123456789":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                                span0 = (pos, e)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 19
-                                            continue
-                                        if c == "{":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
-                                            if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args0, parts0 = last, said
-                                            span0 = (pos, e)
-                                            pos = e
-                                            s = 19
-                                            continue
-                                        if c == "\"":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                                span0 = (pos, e)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 19
-                                            continue
-                                        if args0 is not None or key0 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
+                                        s = 19
+                                        continue
                                     if g == 3:
                                         said = m[1]
                                         last = said[1:-1]
@@ -2338,74 +2214,75 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             end_answer(out, start0, n)
                             break
                         else:
-                            # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_21(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
+                            if s < 16:
+                                # state 15: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_21(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        if unknown0:
                                             return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
+                                # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_22(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        if unknown0:
                                             return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        start0 = m.start(2)
+                                        span0 = (0, 0)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
+                                        pos = m.end()
+                                        s = 25
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
         else:
-            if s < 24:
-                if s < 20:
-                    if s < 18:
-                        if s < 17:
-                            # state 16: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_22(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    if unknown0:
-                                        return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    start0 = m.start(2)
-                                    span0 = (0, 0)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    pos = m.end()
-                                    s = 25
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
+            if s < 25:
+                if s < 21:
+                    if s < 19:
+                        if s < 18:
                             # state 17: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2462,8 +2339,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 19:
+                        else:
                             # state 18: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
@@ -2493,39 +2369,158 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 19: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                    else:
+                        if s < 20:
+                            # state 19: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
-                            m = match_18(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if unknown0:
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "[":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                    span0 = (pos, e)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
                                         return None
-                                    if is_answer(name0, ANSWERS):
-                                        if parts0.__class__ is list and len(args0) > 1:
-                                            return None
-                                        if not end_answer_call(
-                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
-                                        ):
-                                            return None
-                                    else:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                s = 28
+                                continue
+                            if c in "ft":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                    span0 = (pos, e)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                s = 28
+                                continue
+                            if c == "n":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                span0 = (pos, e)
+                                pos = e
+                                s = 28
+                                continue
+                            if c in "-0123456789":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                    span0 = (pos, e)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                s = 28
+                                continue
+                            if c == "{":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                span0 = (pos, e)
+                                pos = e
+                                s = 28
+                                continue
+                            if c == "\"":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                    span0 = (pos, e)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                s = 28
+                                continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 22:
-                        if s < 21:
+                        else:
                             # state 20: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2566,7 +2561,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 23:
+                        if s < 22:
                             # state 21: after ', ' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', …
                             if pos == n:
                                 return None
@@ -2610,7 +2607,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 29
                                         continue
                                     if c in "ft":
                                         found = read_at(text, pos, depth)
@@ -2635,7 +2632,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 29
                                         continue
                                     if c == "n":
                                         found = read_at(text, pos, depth)
@@ -2649,7 +2646,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 28
+                                        s = 29
                                         continue
                                     if c in "-0123456789":
                                         found = read_at(text, pos, depth)
@@ -2674,7 +2671,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 29
                                         continue
                                     if c == "{":
                                         try:
@@ -2691,7 +2688,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0, parts0 = last, said
                                         span0 = (pos, e)
                                         pos = e
-                                        s = 28
+                                        s = 29
                                         continue
                                     if c == "\"":
                                         try:
@@ -2719,7 +2716,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 28
+                                        s = 29
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -2728,8 +2725,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 23:
+                        else:
                             # state 22: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2759,7 +2755,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 24:
                             # state 23: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2802,10 +2799,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-            else:
-                if s < 28:
-                    if s < 26:
-                        if s < 25:
+                        else:
                             # state 24: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2833,13 +2827,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
                                     pos = m.end()
-                                    s = 29
+                                    s = 30
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+            else:
+                if s < 29:
+                    if s < 27:
+                        if s < 26:
                             # state 25: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '…
                             if pos == n:
                                 return None
@@ -2894,7 +2891,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 30
+                                                s = 31
                                                 continue
                                             if c in "ft":
                                                 found = read_at(text, pos, depth)
@@ -2919,7 +2916,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 30
+                                                s = 31
                                                 continue
                                             if c == "n":
                                                 found = read_at(text, pos, depth)
@@ -2933,7 +2930,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 30
+                                                s = 31
                                                 continue
                                             if c in "-0123456789":
                                                 found = read_at(text, pos, depth)
@@ -2958,7 +2955,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 30
+                                                s = 31
                                                 continue
                                             if c == "{":
                                                 try:
@@ -2975,7 +2972,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0, parts0 = last, said
                                                 span0 = (pos, e)
                                                 pos = e
-                                                s = 30
+                                                s = 31
                                                 continue
                                             if c == "\"":
                                                 try:
@@ -3003,7 +3000,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 30
+                                                s = 31
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -3016,12 +3013,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 27:
+                        else:
                             # state 26: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_27(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3057,7 +3053,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 28:
                             # state 27: after '"action_input": ' in code|tool_call; expected: JSON_ARRAY, JSON_…
                             if pos == n:
                                 return None
@@ -3093,7 +3090,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 31
+                                s = 32
                                 continue
                             if c in "ft":
                                 found = read_at(text, pos, depth)
@@ -3118,7 +3115,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 31
+                                s = 32
                                 continue
                             if c == "n":
                                 found = read_at(text, pos, depth)
@@ -3132,7 +3129,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 31
+                                s = 32
                                 continue
                             if c in "-0123456789":
                                 found = read_at(text, pos, depth)
@@ -3157,7 +3154,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 31
+                                s = 32
                                 continue
                             if c == "{":
                                 try:
@@ -3174,7 +3171,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0, parts0 = last, said
                                 span0 = (pos, e)
                                 pos = e
-                                s = 31
+                                s = 32
                                 continue
                             if c == "\"":
                                 try:
@@ -3202,14 +3199,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 args0[k] = value
                                 key0 = bare0 = None
                                 pos = e
-                                s = 31
+                                s = 32
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 30:
-                        if s < 29:
+                        else:
                             # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -3239,11 +3234,43 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 29: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                else:
+                    if s < 31:
+                        if s < 30:
+                            # state 29: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_18(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
+                            if pos == n:
+                                return None
+                            m = match_27(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3265,7 +3292,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_27(text, pos)
+                                m = match_28(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3305,7 +3332,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 32
+                                            s = 33
                                             continue
                                         if c in "ft":
                                             found = read_at(text, pos, depth)
@@ -3330,7 +3357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 32
+                                            s = 33
                                             continue
                                         if c == "n":
                                             found = read_at(text, pos, depth)
@@ -3344,7 +3371,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 32
+                                            s = 33
                                             continue
                                         if c in "-0123456789":
                                             found = read_at(text, pos, depth)
@@ -3369,7 +3396,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 32
+                                            s = 33
                                             continue
                                         if c == "{":
                                             try:
@@ -3386,7 +3413,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0, parts0 = last, said
                                             span0 = (pos, e)
                                             pos = e
-                                            s = 32
+                                            s = 33
                                             continue
                                         if c == "\"":
                                             try:
@@ -3414,7 +3441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 32
+                                            s = 33
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -3427,8 +3454,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 31:
-                            # state 30: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                        if s < 32:
+                            # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_22(text, pos)
@@ -3481,13 +3508,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 32:
-                                # state 31: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                            if s < 33:
+                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_23(text, pos)
                                 if m is not None:
                                     g = m.lastindex
+                                    if g == 3:
+                                        if unknown0:
+                                            return None
+                                        if is_answer(name0, ANSWERS):
+                                            if parts0.__class__ is list and len(args0) > 1:
+                                                return None
+                                            if not end_answer_call(
+                                                out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                            ):
+                                                return None
+                                        else:
+                                            if not name0 or (known is not None and name0 not in known):
+                                                return None
+                                            if parts0.__class__ is not str:
+                                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        start0 = m.start(2)
+                                        span0 = (0, 0)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
+                                        pos = m.end()
+                                        s = 18
+                                        continue
                                     if g == 4:
                                         if unknown0:
                                             return None
@@ -3535,7 +3585,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 32: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
+                                # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_26(text, pos)
@@ -3562,7 +3612,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         unknown0 = 0
                                         pos = m.end()
-                                        s = 29
+                                        s = 30
                                         continue
                                     if g == 4:
                                         if unknown0:
