@@ -5,6 +5,7 @@ from outspoken.fast_path.runtime import (
     SEGMENT,
     UNSOUND,
     argument_text,
+    as_text,
     bare_value,
     blanks,
     checked,
@@ -26,7 +27,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "seed_gui.lark": 86020779,
+    "seed_gui.lark": 705261482,
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
@@ -168,16 +169,15 @@ match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(
     globals(), "match_8",
-    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}str"
-    "ing=\"true\")?>()|[\"']\\s{1,9}string=\"false\">)",
+    "[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string"
+    "=\"false\">|([\"']\\s{1,9}string=\"true\">)()|[\"']>)",
 )
 match_9 = lazy(
     globals(), "match_9",
     r"(?:(?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter\s{1,9}na"
     "me=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}s"
-    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\"']\\s{1,9}string"
-    r'="false">[ \t\x0c\r\n]*())|))|)|((?:</function>))(?:[ \t\x0c\r\n]*(?:<function\s{1,9}name=["'
-    r"']|</seed:tool_call>())|))|)",
+    "tring=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))"
+    "|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</seed:tool_call>())|))|)",
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
@@ -186,8 +186,8 @@ may_lack_closer_1 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string'
-    r'="true">()|>())',
+    r'[ \t\x0c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|(\s{1,9}strin'
+    r'g="true">)()|>())',
 )
 match_11 = lazy(
     globals(), "match_11",
@@ -199,8 +199,8 @@ match_11 = lazy(
     "0c\\r\\n]*(?:(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))"
     "|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?"
     ":>())|))|))|))|))|))|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0"
-    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|\s{1,9}string="true"'
-    r">()|>())|))|))|)",
+    r'c\r\n]*(?:\s{1,9}string="false">(?=\s{0,9}[^\s\[{"\-\dtfn])|\s{1,9}string="false">|(\s{1,9}string="true'
+    r'">)()|>())|))|))|)',
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
@@ -255,12 +255,12 @@ match_17 = lazy(
     globals(), "match_17",
     r"[ \t\x0c\r\n]*(?:((?:<\/parameter>(?=\s{0,99}(?:<parameter[= ]|<\/function>))))(?:[ \t\x0c\r\n]*(?:<par"
     "ameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*("
-    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>|[\""
-    "']\\s{1,9}string=\"false\">[ \\t\\x0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<functio"
-    "n\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^"
-    "\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\["
-    "{\"\\-\\dtfn])|[\"'](?:\\s{1,9}string=\"true\")?>())|))|))|))|))|))|))|))",
+    "?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}string=\"false\">[ \\t\\x"
+    "0c\\r\\n]*())|))|)|((?:</function>))(?:[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t"
+    "\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?"
+    ":[ \\t\\x0c\\r\\n]*(?:[\"']\\s{1,9}string=\"false\">(?=\\s{0,9}[^\\s\\[{\"\\-\\dtfn])|[\"']\\s{1,9}strin"
+    "g=\"false\">|([\"']\\s{1,9}string=\"true\">)())|))|))|))|))|))|))|))",
 )
 match_leading = None
 
@@ -305,6 +305,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -325,6 +326,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -334,6 +336,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -355,6 +358,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -364,6 +368,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -432,6 +437,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -493,6 +499,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[11]
                             key0 = m[12]
                             pos = m.end()
@@ -507,6 +514,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -528,6 +536,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -537,6 +546,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -655,13 +665,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_TEXT, _NAMED_…
+                        # state 5: after ARG_NAME in tool_call; expected: _NAMED_BARE, _NAMED_VALUE, _NAMED…
                         if pos == n:
                             return None
                         m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
+                                told0 = True
                                 pos = m.end()
                                 # after _NAMED_TEXT in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -691,7 +702,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -728,6 +742,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[3]
                                 if unknown0:
                                     return None
@@ -749,6 +764,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[3]
                                 if unknown0:
                                     return None
@@ -766,6 +782,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[7]
                                 if unknown0:
                                     return None
@@ -792,7 +809,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
+                                told0 = True
                                 pos = m.end()
                                 # after _IS_TEXT in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -814,7 +832,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
-                                if g == 14:
+                                if g == 15:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
@@ -822,7 +840,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -834,6 +855,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     key0 = m[13]
+                                    told0 = True
                                     pos = m.end()
                                     # after _IS_TEXT in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -863,7 +885,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -892,7 +917,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return None
-                            if g == 2:
+                            if g == 3:
                                 pos = m.end()
                                 # after '>' in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -922,7 +947,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -957,7 +985,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -984,12 +1015,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
+                                    told0 = False
                                     name0 = m[4]
                                     key0 = m[11]
                                     pos = m.end()
                                     s = 13
                                     continue
-                                if g == 15:
+                                if g == 16:
                                     k = key0 or place_name(args0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
@@ -997,7 +1029,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1027,7 +1062,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 2:
+                            if g == 3:
                                 pos = m.end()
                                 # after '>' in tool_call; expected: ARG_VALUE
                                 e = pos
@@ -1057,7 +1092,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1092,7 +1130,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1119,6 +1160,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
+                                    told0 = False
                                     name0 = m[4]
                                     if unknown0:
                                         return None
@@ -1144,7 +1186,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         value, fits = bare0, True
                                     else:
+                                        if told0:
+                                            types = as_text(types)
                                         value, fits = bare_value(bare0, types, "text")
+                                    told0 = False
                                     if not fits:
                                         return None
                                     t = to_json(value)
@@ -1185,7 +1230,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1251,6 +1299,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1282,6 +1331,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 said = m[3]
                                 last = said[1:-1]
                                 name0 = last
@@ -1436,6 +1486,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             said = m[4]
                             last = said[1:-1]
                             name0 = last
@@ -1451,6 +1502,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             if unknown0:
                                 return None
@@ -1472,6 +1524,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(15)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[16]
                             key0 = m[19]
                             pos = m.end()
@@ -1481,6 +1534,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(22)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[23]
                             key0 = m[24]
                             pos = m.end()
@@ -1522,7 +1576,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1537,7 +1594,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 12
                                     continue
-                                if g == 8:
+                                if g == 9:
                                     k = key0 or place_name(args0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
@@ -1548,7 +1605,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1575,8 +1635,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
+                                    told0 = False
                                     name0 = m[6]
                                     key0 = m[7]
+                                    told0 = True
                                     pos = m.end()
                                     # after _NAMED_TEXT in tool_call; expected: ARG_VALUE
                                     e = pos
@@ -1606,7 +1668,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                             value, fits = bare0, True
                                         else:
+                                            if told0:
+                                                types = as_text(types)
                                             value, fits = bare_value(bare0, types, "text")
+                                        told0 = False
                                         if not fits:
                                             return None
                                         t = to_json(value)
@@ -1670,7 +1735,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1705,7 +1773,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1732,12 +1803,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
                             s = 13
                             continue
-                        if g == 15:
+                        if g == 16:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
@@ -1745,7 +1817,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1791,7 +1866,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1826,7 +1904,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1853,12 +1934,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            told0 = False
                             name0 = m[4]
                             key0 = m[11]
                             pos = m.end()
                             s = 13
                             continue
-                        if g == 15:
+                        if g == 16:
                             k = key0 or place_name(args0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
@@ -1866,7 +1948,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 value, fits = bare0, True
                             else:
+                                if told0:
+                                    types = as_text(types)
                                 value, fits = bare_value(bare0, types, "text")
+                            told0 = False
                             if not fits:
                                 return None
                             t = to_json(value)
@@ -1940,7 +2025,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -1975,7 +2063,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2002,6 +2093,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[4]
                                 if unknown0:
                                     return None
@@ -2027,7 +2119,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2054,6 +2149,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[4]
                                 if unknown0:
                                     return None
@@ -2071,6 +2167,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[8]
                                 key0 = m[9]
                                 pos = m.end()
@@ -2080,7 +2177,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 m = match_10(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 2:
+                                    if g == 3:
                                         pos = m.end()
                                         s = 13
                                         continue
@@ -2096,7 +2193,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
@@ -2123,12 +2223,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 start0 = m.start(3)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
+                                told0 = False
                                 name0 = m[4]
                                 key0 = m[11]
                                 pos = m.end()
                                 s = 13
                                 continue
-                            if g == 15:
+                            if g == 16:
                                 k = key0 or place_name(args0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
@@ -2136,7 +2237,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     value, fits = bare0, True
                                 else:
+                                    if told0:
+                                        types = as_text(types)
                                     value, fits = bare_value(bare0, types, "text")
+                                told0 = False
                                 if not fits:
                                     return None
                                 t = to_json(value)
