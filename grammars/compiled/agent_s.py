@@ -35,6 +35,9 @@ MARKERS = (
     "(Grounded Action)",
     "(Grounded Action)\n```python",
 )
+OVERLAP = 9
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="agent_s",
     values="json",

@@ -36,6 +36,9 @@ MARKERS = (
     "<|im_end|>",
     "<|recipient|>os",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="aguvis",
     values="json",

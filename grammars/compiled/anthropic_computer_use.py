@@ -43,6 +43,9 @@ MARKERS = (
     "\"status\":",
     "{\"type\": \"tool_use\",",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="anthropic_computer_use",
     values="json",

@@ -38,6 +38,14 @@ MARKERS = (
     "<invoke name=\"",
     "<parameter name=\"",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</invoke>",
+    "<parameter name=\"",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -33,6 +33,9 @@ MARKERS = (
     "<|tools_prefix|>",
     "<|tools_suffix|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -42,6 +42,9 @@ MARKERS = (
     "<|end|>",
     "[END FINAL RESPONSE]",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

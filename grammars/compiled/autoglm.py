@@ -38,6 +38,9 @@ MARKERS = (
     "<|end_of_box|>",
     "do(action=\"",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="autoglm",
     values="json",

@@ -34,6 +34,18 @@ MARKERS = (
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
 )
+OVERLAP = 3
+VALUE_CLOSERS = (
+    "</rfl:parameter>",
+)
+VALUE_FOLLOWERS = (
+    "<rfl:parameter name=\"",
+    "<|call|>",
+    "<|start|>assistant to=",
+    "<|start|>assistant<|channel|>analysis<|message|>",
+    "<|start|>assistant<|channel|>commentary<|message|>",
+    "<|start|>assistant<|channel|>final<|message|>",
+)
 
 find_1 = lazy(
     globals(), "find_1",

@@ -33,6 +33,9 @@ MARKERS = (
     "\"action\":",
     "\"current_state\":",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="browser_use",
     values="json",

@@ -35,6 +35,9 @@ MARKERS = (
     "Grounded Operation:",
     "actions=[",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="cogagent",
     values="json",

@@ -45,6 +45,9 @@ MARKERS = (
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "<|START_RESPONSE|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

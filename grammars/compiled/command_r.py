@@ -41,6 +41,9 @@ MARKERS = (
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "Action:\n```json",
 )
+OVERLAP = 7
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -21,6 +21,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "<｜end▁of▁sentence｜>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

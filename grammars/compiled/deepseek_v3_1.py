@@ -33,6 +33,9 @@ MARKERS = (
     "<｜tool▁call▁end｜>",
     "<｜tool▁sep｜>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

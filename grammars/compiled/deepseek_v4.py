@@ -43,6 +43,14 @@ MARKERS = (
     "<｜DSML｜tool_calls>",
     "<｜DSML｜toolcalls>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</｜DSML｜parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</｜DSML｜invoke>",
+    "<｜DSML｜parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

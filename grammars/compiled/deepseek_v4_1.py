@@ -41,6 +41,14 @@ MARKERS = (
     "<｜DSML｜ invoke name=\"",
     "<｜DSML｜ parameter name=\"",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</｜DSML｜ parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</｜DSML｜ invoke>",
+    "<｜DSML｜ parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

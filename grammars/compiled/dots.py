@@ -46,6 +46,14 @@ MARKERS = (
     "<invoke name=\"",
     "<parameter name=\"",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</invoke>",
+    "<parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -39,6 +39,9 @@ MARKERS = (
     "<response>",
     "<tool_call>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

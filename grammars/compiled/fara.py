@@ -46,6 +46,9 @@ MARKERS = (
     "<tool_call>",
     "Action:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="fara",
     values="json",

@@ -31,6 +31,9 @@ MARKERS = (
     "</function>",
     "<function=",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -28,6 +28,9 @@ MARKERS = (
     "<|eot_id|>",
     ">>>all",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<>`]", "search")
 match_1 = lazy(

@@ -30,6 +30,9 @@ MARKERS = (
     "<start_function_response>",
     "<start_of_turn>model",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

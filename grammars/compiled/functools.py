@@ -35,6 +35,9 @@ MARKERS = (
     "\"status\":",
     "</think>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -28,6 +28,16 @@ TRIMS_TEXT = True
 MARKERS = (
     "action:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "summary:",
+)
+VALUE_FOLLOWERS = (
+    "</THINK>",
+    "<THINK>",
+    "action:",
+    "explain:",
+)
 header = Header(
     format="gelab",
     values="text",

@@ -37,6 +37,9 @@ MARKERS = (
     "{\"functionCall\":",
     "{\"function_call\":",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="gemini_computer_use",
     values="json",

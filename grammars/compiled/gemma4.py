@@ -32,6 +32,9 @@ MARKERS = (
     "<|tool_response>",
     "<|turn>model",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -38,6 +38,9 @@ MARKERS = (
     "<|message_sep|>",
     "assistant<|role_sep|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

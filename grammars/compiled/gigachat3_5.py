@@ -44,6 +44,14 @@ MARKERS = (
     "<｜GCML｜tool_calls>",
     "assistant<|role_sep|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</｜GCML｜parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</｜GCML｜invoke>",
+    "<｜GCML｜parameter name=\"",
+)
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\|>\n)|\s{0,9}<\/think>\s{0,9}())")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

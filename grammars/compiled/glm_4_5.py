@@ -44,6 +44,14 @@ MARKERS = (
     "<｜end▁of▁sentence｜>",
     "<｜start▁of▁sentence｜><|Bot|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</arg_value>",
+)
+VALUE_FOLLOWERS = (
+    "</tool_call>",
+    "<arg_key>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

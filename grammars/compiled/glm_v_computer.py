@@ -38,6 +38,9 @@ MARKERS = (
     "<|begin_of_box|>",
     "<|end_of_box|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="glm_v_computer",
     values="json",

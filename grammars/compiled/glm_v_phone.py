@@ -41,6 +41,9 @@ MARKERS = (
     "{\"action_type\": \"",
     "{'action_type':'",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="glm_v_phone",
     values="json",

@@ -34,6 +34,18 @@ MARKERS = (
     "Action:",
     "]; [",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</content>",
+    "]; [",
+)
+VALUE_FOLLOWERS = (
+    "<think>",
+    "<|end_of_box|>",
+    "Action:",
+    "Memory_Updated:",
+    "Thought:",
+)
 header = Header(
     format="glm_v_web",
     values="text",

@@ -31,6 +31,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "<<function>>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

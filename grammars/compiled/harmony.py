@@ -32,6 +32,9 @@ MARKERS = (
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
 )
+OVERLAP = 13
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 find_1 = lazy(
     globals(), "find_1",

@@ -41,6 +41,14 @@ MARKERS = (
     "<｜hy_Assistant｜>",
     "<｜hy_eos｜>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</arg_value:opensource>",
+)
+VALUE_FOLLOWERS = (
+    "</tool_call:opensource>",
+    "<arg_key:opensource>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -41,6 +41,14 @@ MARKERS = (
     "<｜hy_Assistant｜>",
     "<｜hy_eos｜>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</arg_value:6124c78e>",
+)
+VALUE_FOLLOWERS = (
+    "</tool_call:6124c78e>",
+    "<arg_key:6124c78e>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

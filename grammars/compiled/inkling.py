@@ -34,6 +34,9 @@ MARKERS = (
     "<|message_model|><|content_invoke_tool_json|>",
     "<|message_model|><|content_text|>",
 )
+OVERLAP = 28
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

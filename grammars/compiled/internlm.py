@@ -36,6 +36,9 @@ MARKERS = (
     "<|action_end|>",
     "<|action_start|><|plugin|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -35,6 +35,14 @@ MARKERS = (
     "<arg_value>",
     "<iquest_tool_call>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</arg_value>",
+)
+VALUE_FOLLOWERS = (
+    "</iquest_tool_call>",
+    "<arg_key>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

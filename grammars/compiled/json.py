@@ -42,6 +42,9 @@ MARKERS = (
     "\"toolCalls\":",
     "\"tool_calls\":",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(

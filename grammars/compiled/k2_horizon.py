@@ -52,6 +52,14 @@ MARKERS = (
     "<ifm|tool_call>",
     "<ifm|tool_calls>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</ifm|arg_value>",
+)
+VALUE_FOLLOWERS = (
+    "</ifm|tool_call>",
+    "<ifm|arg_key>",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -36,6 +36,9 @@ MARKERS = (
     "<|tool_calls_section_end|>",
     "functions.",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -54,6 +54,14 @@ MARKERS = (
     "<|open|>response<|sep|>",
     "<|open|>tools<|sep|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "<|close|>argument<|sep|>",
+)
+VALUE_FOLLOWERS = (
+    "<|close|>call<|sep|>",
+    "<|open|>argument key=\"",
+)
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -45,6 +45,9 @@ MARKERS = (
     "<|tool_call_start|>",
     "<|tool_call_start|>[",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -34,6 +34,9 @@ MARKERS = (
     "</think>",
     "<|python_tag|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -36,6 +36,9 @@ MARKERS = (
     "</longcat_tool_call>",
     "<longcat_tool_call>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -45,6 +45,9 @@ MARKERS = (
     "<tool_call>",
     "Action:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="mai_ui",
     values="json",

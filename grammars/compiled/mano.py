@@ -35,6 +35,9 @@ MARKERS = (
     "</action>",
     "<action>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="mano",
     values="json",

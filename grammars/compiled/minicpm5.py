@@ -38,6 +38,16 @@ MARKERS = (
     "<param name=\"",
     "]]></param>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</param>",
+    "]]></param>",
+)
+VALUE_FOLLOWERS = (
+    "</arguments>",
+    "</function>",
+    "<param name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

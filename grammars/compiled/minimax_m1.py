@@ -37,6 +37,9 @@ MARKERS = (
     "</tool_calls>",
     "<tool_calls>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

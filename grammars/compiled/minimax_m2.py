@@ -35,6 +35,14 @@ MARKERS = (
     "<minimax:tool_call>",
     "<parameter name=\"",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</invoke>",
+    "<parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

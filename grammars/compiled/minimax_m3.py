@@ -30,6 +30,9 @@ MARKERS = (
     "]<]minimax[>[<tool_call>",
     "]~b]ai",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<\[\]`]", "search")
 match_1 = lazy(

@@ -38,6 +38,9 @@ MARKERS = (
     "[TOOL_CALLS]",
     "[TOOL_CALLS][",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_1 = lazy(

@@ -37,6 +37,14 @@ MARKERS = (
     "<|start|>assistant to=user<|message|>",
     "<|start|>assistantto=",
 )
+OVERLAP = 3
+VALUE_CLOSERS = (
+    "</atem:parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</atem:invoke>",
+    "<atem:parameter name=\"",
+)
 
 find_1 = lazy(
     globals(), "find_1",

@@ -36,6 +36,9 @@ MARKERS = (
     "</function_calls>",
     "<function_calls>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

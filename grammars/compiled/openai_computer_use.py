@@ -39,6 +39,9 @@ MARKERS = (
     "\"status\":",
     "\"type\": \"",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="openai_computer_use",
     values="json",

@@ -34,6 +34,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "## Code:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="opencua",
     values="json",

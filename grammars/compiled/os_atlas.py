@@ -31,6 +31,15 @@ MARKERS = (
     "<|im_end|>",
     "actions:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</point>",
+)
+VALUE_FOLLOWERS = (
+    "<|im_end|>",
+    "actions:",
+    "thoughts:",
+)
 header = Header(
     format="os_atlas",
     values="text",

@@ -37,6 +37,9 @@ MARKERS = (
     "<|plamo:end_tool_requests:plamo|>",
     "<|plamo:tag|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -34,6 +34,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "<|python_end|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

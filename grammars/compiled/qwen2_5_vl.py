@@ -47,6 +47,9 @@ MARKERS = (
     "<tool_call>",
     "Action:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="qwen2_5_vl",
     values="json",

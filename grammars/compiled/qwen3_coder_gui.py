@@ -38,6 +38,14 @@ MARKERS = (
     "<parameter=",
     "<tool_call>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</function>",
+    "<parameter=",
+)
 header = Header(
     format="qwen3_coder_gui",
     values="json",

@@ -55,6 +55,15 @@ MARKERS = (
     "observation:",
     "observation：",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "Action:",
+    "Final Answer:",
+    "Thought:",
+    "observation:",
+    "observation：",
+)
+VALUE_FOLLOWERS = ()
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(

@@ -55,6 +55,9 @@ MARKERS = (
     "observation：",
     "{\"function\":{",
 )
+OVERLAP = 3
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(

@@ -67,6 +67,16 @@ MARKERS = (
     "string=\"false\">",
     "string=\"true\">",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</function>",
+    "<parameter name=\"",
+    "<parameter name='",
+    "<parameter=",
+)
 header = Header(
     format="seed_gui",
     values="text",

@@ -35,6 +35,14 @@ MARKERS = (
     "<parameter=",
     "<seed:tool_call>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</function>",
+    "<parameter=",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -33,6 +33,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "{'action': '",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="showui",
     values="json",

@@ -35,6 +35,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"actions\":",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="skyvern",
     values="json",

@@ -33,6 +33,9 @@ MARKERS = (
     "<|tool_call:end|>",
     "<|tool_call:name|>",
 )
+OVERLAP = 14
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -35,6 +35,14 @@ MARKERS = (
     "<｜tool_calls_begin｜>",
     "<｜tool_calls_end｜>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</steptml:parameter>",
+)
+VALUE_FOLLOWERS = (
+    "</steptml:invoke><｜tool_call_end｜>",
+    "<steptml:parameter name=\"",
+)
 
 match_1 = lazy(
     globals(), "match_1",

@@ -25,8 +25,10 @@ SOURCES = {
 FORMAT = "suggestions"
 PROMPT_END = ""
 TRIMS_TEXT = True
-MARKERS = (
-)
+MARKERS = ()
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="suggestions",
     values="json",

@@ -38,6 +38,9 @@ MARKERS = (
     "\"thought\":null",
     "\"thoughts\":null",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="surfer_h",
     values="json",

@@ -19,8 +19,10 @@ SOURCES = {
 FORMAT = "text"
 PROMPT_END = ""
 TRIMS_TEXT = True
-MARKERS = (
-)
+MARKERS = ()
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

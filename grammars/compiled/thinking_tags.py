@@ -18,8 +18,10 @@ SOURCES = {
 FORMAT = "thinking_tags"
 PROMPT_END = ""
 TRIMS_TEXT = True
-MARKERS = (
-)
+MARKERS = ()
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -40,6 +40,9 @@ MARKERS = (
     "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

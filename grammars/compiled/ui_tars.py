@@ -44,6 +44,31 @@ MARKERS = (
     "<point>",
     "Action:",
 )
+OVERLAP = 0
+VALUE_CLOSERS = (
+    "</Output>",
+    "</computer_env>",
+    "<Thought>",
+    "<computer_env>",
+    "<think>",
+    "Action:",
+    "Thought:",
+    "left_double",
+    "long_press",
+    "right_single",
+)
+VALUE_FOLLOWERS = (
+    "</Output>",
+    "</computer_env>",
+    "<Thought>",
+    "<computer_env>",
+    "<think>",
+    "Action:",
+    "Thought:",
+    "left_double",
+    "long_press",
+    "right_single",
+)
 header = Header(
     format="ui_tars",
     values="json",

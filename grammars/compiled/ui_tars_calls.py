@@ -36,6 +36,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="ui_tars_calls",
     values="json",

@@ -36,6 +36,9 @@ MARKERS = (
     "</action>",
     "<action>",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="ui_venus_1_0",
     values="json",

@@ -30,6 +30,9 @@ TRIMS_TEXT = True
 MARKERS = (
     "In summary, the next action I will perform is ```",
 )
+OVERLAP = 3
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 header = Header(
     format="webarena",
     values="text",

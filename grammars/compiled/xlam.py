@@ -38,6 +38,9 @@ MARKERS = (
     "<tool_call>",
     "[TOOL_CALLS]",
 )
+OVERLAP = 0
+VALUE_CLOSERS = ()
+VALUE_FOLLOWERS = ()
 
 match_1 = lazy(
     globals(), "match_1",

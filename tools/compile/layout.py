@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import cast
 
 from outspoken.fast_path import runtime
 from outspoken.grammar.header import Header
+from outspoken.grammar.value_markup import all_value_markup
 from outspoken.patterns.markup_search import MarkupSearch
-from outspoken.semantics.unread_markup import written_markers
+from outspoken.semantics.unread_markup import overlap, written_markers
 
 from .parts import Shared
 from .source import WIDTH, fitted, literal, pieces
@@ -24,6 +26,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
     tables = shared.automaton.tables
     header = tables.header
     start = shared.automaton.start
+    values = all_value_markup(shared.automaton)
     leading = writer.global_of_leading(start) if start.leading_markers else "None"
     used = {name for line in [*writer.globals, *writer.lines] for name in _NAME.findall(line)}
     more = _header_lines(header, used)
@@ -39,9 +42,10 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         f"FORMAT = {literal(header.format)}",
         f"PROMPT_END = {literal(header.opened)}",
         f"TRIMS_TEXT = {'text' in header.trim}",
-        "MARKERS = (",
-        *[f"    {literal(marker)}," for marker in MarkupSearch(written_markers(tables)).markers],
-        ")",
+        *_names("MARKERS", MarkupSearch(written_markers(tables)).markers),
+        f"OVERLAP = {overlap(shared.automaton)}",
+        *_names("VALUE_CLOSERS", values.closers),
+        *_names("VALUE_FOLLOWERS", values.followers),
         *more,
         "",
         *writer.globals,
@@ -51,6 +55,11 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         *[part for line in writer.lines for part in fitted(line)],
     ]
     return "\n".join(lines) + "\n"
+
+
+def _names(name: str, texts: Sequence[str]) -> list[str]:
+    """A constant that holds texts."""
+    return [f"{name} = (", *[f"    {literal(text)}," for text in texts], ")"] if texts else [f"{name} = ()"]
 
 
 def _header_lines(header: Header, used: set[str]) -> list[str]:

@@ -93,8 +93,8 @@ def _pass_on(parser: AutomatonParser, free: Transition, role: str, start: int, e
         piece, start = trimmed(parser.text.text, start, end, leads=leads, ends=trims)
     if piece:
         FREE[role](builder, piece, base + start, base + start + len(piece))
-    elif role == "ARG_VALUE":
-        builder.calls.end_value()
+    if role == "ARG_VALUE":
+        builder.calls.end_value(free.target)
     if free.after or free.before:
         carry_out(builder, free, Place(end, end), base)
 

@@ -135,7 +135,7 @@ class SingleSteps:
         self.state.before_text = True
         self.state.config = free.target
         if free.terminal.short == "ARG_VALUE":
-            self.builder.calls.end_value()
+            self.builder.calls.end_value(free.target)
         if free.before or free.after:
             carry_out(self.builder, free, Place(at, at), self.text.base)
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current
 from outspoken.notations.tools import Tools
-from outspoken.patterns.markup_search import MarkupSearch
+from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Reply, Text
+from outspoken.results.replies import Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
 from outspoken.semantics.segments import reply_of
@@ -47,6 +47,8 @@ class FastPath:
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS)
+        self._overlap: int = module.OVERLAP
+        self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS)
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -56,22 +58,34 @@ class FastPath:
         if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
-            return output if found.__class__ is int and not self.leaves_markup(output, tools) else None
+            return output if found.__class__ is int and not self.leaves_markup(text, output, tools) else None
         output = Output(text, None, trims=self.trims_text)
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
             return None
-        return None if self.leaves_markup(output, tools) else output
+        return None if self.leaves_markup(text, output, tools) else output
 
-    def leaves_markup(self, output: Output, tools: Tools | None) -> bool:
-        """May a text in the output hold markup of the format, or a call? The parser reports it."""
-        is_in = self._markup.is_in
-        for segment in [segment for segment in output.segments if segment.__class__ is Text]:
-            text = segment.text
-            if is_in(text) or (tools is not None and any(name in text for name in tools.names)):
-                return True
+    def leaves_markup(self, raw: str, output: Output, tools: Tools | None) -> bool:
+        """May a text or a value hold markup of the format, or a text a call? The parser reports it."""
+        for segment in output.segments:
+            if segment.__class__ is Text:
+                if self._text_holds_markup(raw, segment, tools):
+                    return True
+            elif self._value_markup.closers and segment.__class__ is ToolCall:
+                for value in segment.arguments.values():
+                    if value.__class__ is str and self._value_markup.is_in(value):
+                        return True
         return False
+
+    def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
+        text = segment.text
+        if tools is not None and any(name in text for name in tools.names):
+            return True
+        if not self._overlap:
+            return self._markup.is_in(text)
+        start, end = segment.span
+        return self._markup.is_in(raw[start : end + self._overlap + 2], end - start)
 
     def read_head(self, text: str, tools: Tools | None, settings: Settings) -> ReadSegment | bool | None:
         """Read what precedes all text. Without it, the result is None or a bool, as that of `read_segment` is."""

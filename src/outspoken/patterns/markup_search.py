@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,6 +11,10 @@ from .near_miss import SHORT_MARKER, fragments, near_misses
 
 #: A JSON key that is shorter than this, with its quotes and its colon, is in much JSON that is no call.
 _SHORT_KEY = 8
+#: What may stand between two markers: white space, and at most one other character.
+_GAP = re.compile(r"\s{0,9}\S?\s{0,9}")
+#: No marker with a mistake begins further before the next one.
+_MAX_GAP = 20
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 
@@ -38,8 +42,15 @@ class MarkupSearch:
         #: one of these characters is in every text that holds a marker with at most one mistake; any may be if None
         self.chars = _needed_chars(self.markers)
 
-    def is_in(self, text: str) -> bool:
-        """Does a text hold a marker?"""
+    def is_in(self, text: str, end: int | None = None) -> bool:
+        """Does a text hold a marker that begins before `end`?"""
+        if not self.may_hold(text):
+            return False
+        found = next(self.find(text, end), None)
+        return found is not None
+
+    def may_hold(self, text: str) -> bool:
+        """May a text hold a marker? This is fast."""
         chars = self.chars
         if chars is not None:
             for char in chars:
@@ -47,7 +58,7 @@ class MarkupSearch:
                     break
             else:
                 return False
-        return self._search(text) is not None and next(self.find(text), None) is not None
+        return self._search(text) is not None
 
     @cached_property
     def _search(self) -> Callable[..., re.Match[str] | None]:
@@ -66,8 +77,12 @@ class MarkupSearch:
                 found.setdefault(piece, []).append((marker, at))
         return found
 
-    def find(self, text: str) -> Iterator[FoundMarkup]:
-        """The markers in a text, in their order. Those behind many places that are none are not found."""
+    def find(self, text: str, end: int | None = None) -> Iterator[FoundMarkup]:
+        """The markers in a text that begin before `end`, in their order.
+
+        Those behind many places that are none are not found.
+        """
+        last = len(text) if end is None else end
         pos = first = 0
         for _ in range(_MAX_PLACES):
             match = self._search(text, pos)
@@ -76,6 +91,8 @@ class MarkupSearch:
             pos = match.start() + 1
             found = self._around(text, match, first)
             if found is not None:
+                if found.start >= last:
+                    return
                 yield found
                 pos = first = max(found.end, match.end())
 
@@ -112,3 +129,42 @@ def _needed_chars(markers: list[str]) -> str | None:
             return None
         chars |= set(special[:1] if special[0] == special[1] else special)
     return "".join(sorted(chars))
+
+
+class ValueMarkup:
+    """Finds a closing marker of values that a marker follows which may follow it. Both may have mistakes.
+
+    A value that is written without escapes runs on to its closing marker. If that has a mistake, or what must follow,
+    the value takes in the next arguments.
+    """
+
+    def __init__(self, closers: Sequence[str], followers: Sequence[str]) -> None:
+        self.closers, self.followers = closers, followers
+        self._search = MarkupSearch([*closers, *followers])
+
+    def is_in(self, text: str) -> bool:
+        """Does a value hold what would end it?"""
+        if not self.closers or not self._search.may_hold(text):
+            return False
+        for found in self._search.find(text):
+            if found.written in self.closers and self._is_followed(text, found.end):
+                return True
+            if found.written in self.followers and self._is_preceded(text, found.start):
+                return True
+        return False
+
+    def _is_followed(self, text: str, at: int) -> bool:
+        gap = _GAP.match(text, at)
+        ends = {at, gap.end(), len(text[: gap.end()].rstrip())} if gap is not None else {at}
+        starts = {start for end in ends for start in (end, end - 1) if start >= at}
+        return any(near_misses(text, start, marker) for start in starts for marker in self.followers)
+
+    def _is_preceded(self, text: str, at: int) -> bool:
+        for marker in self.closers:
+            first = max(at - len(marker) - _MAX_GAP, 0)
+            begun = text.find(marker[0], first, at)
+            while begun >= 0:
+                if any(_GAP.fullmatch(text, end, at) for end, _ in near_misses(text[:at], begun, marker)):
+                    return True
+                begun = text.find(marker[0], begun + 1, at)
+        return False

@@ -138,6 +138,8 @@ class ActionBuilder:
             # one of the two may have been sent
             problem = f"`{node.name}` has its text twice"
             made = DecodedAction(unknown_action(node.name or "", arguments, common), problem, node.partial_text.key)
+        if node.problem:
+            made = DecodedAction(unknown_action(node.name or "", arguments, common), node.problem, "")
         if repairs := self._recorder.take_repairs():
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))

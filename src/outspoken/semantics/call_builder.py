@@ -6,6 +6,8 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
+from outspoken.grammar.automaton import Config
+from outspoken.grammar.value_markup import value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
@@ -204,11 +206,17 @@ class CallBuilder:
 
         return receive
 
-    def end_value(self) -> None:
-        """A bare value has ended. It is the empty text if nothing stood there."""
+    def end_value(self, value_end: Config) -> None:
+        """A bare value has ended. It is the empty text if nothing stood there.
+
+        It leads to the configuration `value_end`. If it holds what would end it, the call is invalid, since it may have
+        been meant otherwise.
+        """
         node = self._nodes[-1]
         if node.bare is None:
             node.bare = [""]
+        elif value_markup(value_end).is_in("".join(node.bare)):
+            node.problem = f"the value of `{node.key}` holds markup that may end it"
 
     def _send_if_text(self, node: OpenNode) -> None:
         """Send an argument's bare text as a JSON string, once it can be nothing else."""

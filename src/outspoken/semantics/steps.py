@@ -86,7 +86,7 @@ def apply_step(builder: Builder, step: Step, free: FreeText) -> None:
         if free.text:
             FREE[role](builder, free.text, free.start, free.end)
         if role == "ARG_VALUE":
-            builder.calls.end_value()
+            builder.calls.end_value(transition.target)
     elif step.value_text:
         builder.state.last_value, builder.state.last_text = step.value, step.value_text
     carry_out(builder, transition, Place(step.start, step.end, step.text))

@@ -11,6 +11,7 @@ from outspoken.grammar.near_openers import written_forms
 from outspoken.grammar.tables import Tables
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch
+from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Segment, Text
 
@@ -39,6 +40,17 @@ def written_markers(tables: Tables) -> list[str]:
     of_thoughts = {written for terminal in known for written in written_forms(terminal)}
     found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
     return [w for terminal in found for w in written_forms(terminal) if w not in of_thoughts]
+
+
+def overlap(automaton: Automaton) -> int:
+    """How many characters of a marker may be read although the marker has a mistake before them.
+
+    They are a marker themselves: what precedes them is optional.
+    """
+    markers = [step.terminal for step in automaton.top_level_markers if not step.inserted]
+    near = [step.inserted.strip() for step in automaton.top_level_markers if step.replaces]
+    short = {w.strip() for t in markers for w in (*written_forms(t), *spellings(without_conditions(t.regex)))}
+    return max((len(end) for written in near for end in short if written != end and written.endswith(end)), default=0)
 
 
 def unread_markup(

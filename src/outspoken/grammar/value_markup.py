@@ -1,0 +1,32 @@
+"""Markup within values: where the text of a value holds the end of an argument and the beginning of what follows it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
+
+from .automaton import Automaton, Config, Transition
+from .near_openers import written_forms
+
+
+@lru_cache(maxsize=2048)
+def value_markup(value_end: Config) -> ValueMarkup:
+    """What finds the end of a value in its text. The value leads to the configuration `value_end`."""
+    closers, followers = set[str](), set[str]()
+    for closer in value_end.strict_transitions()[2]:
+        closers |= _distinct(closer)
+        followers |= {written for step in closer.target.strict_transitions()[2] for written in _distinct(step)}
+    return ValueMarkup(sorted(closers), sorted(followers))
+
+
+def all_value_markup(automaton: Automaton) -> ValueMarkup:
+    """What finds the end of any value of a format in its text."""
+    frees = [config.strict_transitions()[0] for config in automaton.configs]
+    found = [value_markup(free.target) for free in frees if free is not None and free.terminal.short == "ARG_VALUE"]
+    closers = {marker for markup in found for marker in markup.closers}
+    return ValueMarkup(sorted(closers), sorted({marker for markup in found for marker in markup.followers}))
+
+
+def _distinct(step: Transition) -> set[str]:
+    return {w for w in written_forms(step.terminal) if is_distinct_marker(w) and not w.startswith('"')}
