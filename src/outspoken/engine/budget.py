@@ -19,7 +19,7 @@ class RecoveryBudget:
     #: how many characters were read again so far
     spent = 0
     nodes = 2000
-    tokens = 240
+    tokens = 360
     _granted = 0
     _repairs: RepairBudget | None = None
 
@@ -44,7 +44,7 @@ class RecoveryBudget:
         grown = max(end - self._granted, 0)
         self._granted += grown
         self.nodes += grown // 16
-        self.tokens += grown // 256
+        self.tokens += grown // 2048
         repairs = self._repairs = self._repairs or RepairBudget.of(0)
         repairs.steps += grown
         repairs.search += grown // 2

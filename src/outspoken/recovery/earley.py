@@ -90,7 +90,7 @@ def read(region: Region) -> RecoveryPath | None:
         return None
     region.tokens, region.near = found
     prefix, best = _prefix(automaton, region.outer), None
-    for row in rows_of(region, grammar_of(automaton)):
+    for row in rows_of(region, grammar_of(automaton), MAX_TOKENS):
         size = len(row) + len(prefix)
         if size > min(MAX_TOKENS, region.tokens_left):
             break

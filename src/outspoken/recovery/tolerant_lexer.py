@@ -28,14 +28,14 @@ _MAX_MARKERS = 4
 _MAX_MISSING = 3
 
 
-def rows_of(region: Region, grammar: tolerant.TolerantGrammar) -> Iterator[list[Lexeme]]:
-    """The rows of tokens that a region may be, the likeliest first."""
+def rows_of(region: Region, grammar: tolerant.TolerantGrammar, limit: int) -> Iterator[list[Lexeme]]:
+    """The rows of tokens that a region may be, the likeliest first; each is cut short behind `limit` tokens."""
     waiting: list[tuple[int, ...]] = [()]
     for number, plan in enumerate(waiting):
         if number == _MAX_ROWS:
             return
         row = _Row(region, grammar, plan)
-        yield row.read()
+        yield row.read(limit)
         for at in range(len(plan), len(row.options)):
             waiting += [(*[0] * at, choice) for choice in range(1, row.options[at])] if not any(plan) else []
 
@@ -77,20 +77,19 @@ class _Row:
         self._configs: tuple[Config, ...] = (region.outer,)
         self.options: list[int] = []
 
-    def read(self) -> list[Lexeme]:
-        """Read the region."""
+    def read(self, limit: int) -> list[Lexeme]:
+        """Read the region, up to a number of tokens."""
         pos = 0
         ends = [t.start for t in self._region.tokens] + [self._end]
         self._gap(0)
-        while pos < self._end:
+        while pos < self._end and len(self._row) <= limit:
             at = self._skip(pos)
             token = next((t for t in self._region.tokens if pos <= t.start <= at), None)
             if token is not None:
                 self._end_run()
                 pos = self._marker(token.start, token.end)
             else:
-                limit = next(end for end in ends if end > at or end == self._end)
-                pos = self._run(pos, limit)
+                pos = self._run(pos, next(end for end in ends if end > at or end == self._end))
             self._gap(pos)
         self._end_run()
         if self._region.announced and self._region.outer is self._region.automaton.top_level:
@@ -148,7 +147,7 @@ class _Row:
         """Which of several ways to take."""
         at = len(self.options)
         self.options.append(count)
-        return self._plan[at] if at < len(self._plan) else 0
+        return min(self._plan[at], count - 1) if at < len(self._plan) else 0
 
     # markers
 
