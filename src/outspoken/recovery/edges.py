@@ -61,7 +61,10 @@ class EdgeFinder:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
-                found += self.dropped(at, config)
+                dropped = self.dropped(at, config)
+                if _is_tool_name(node):  # words behind the name may be the arguments, of a notation that is not known
+                    dropped = [edge for edge in dropped if not self._ends_call(edge)]
+                found += dropped
         return [self.with_evidence(edge, node.name) for edge in found]
 
     def with_evidence(self, edge: Edge, name: str) -> Edge:
@@ -273,6 +276,15 @@ class EdgeFinder:
             if piece and SIGNIFICANT.isdisjoint(piece)
         ]
 
+    def _ends_call(self, edge: Edge) -> bool:
+        """Is a dropped piece of text all that stands before the end of a call?"""
+        after = edge.end
+        while after < self._end and self._text[after] in BLANK:
+            after += 1
+        ends = [marker for marker in edge.target.markers if ("end", "tool_call") in marker.after]
+        words = self._text[edge.steps[0].start : edge.end]
+        return any(char.isalnum() for char in words) and (after == self._end or self.stands(ends, after))
+
     def _is_doubled(self, token: Token) -> bool:
         """Is a marker all that the region holds?"""
         text = self._text
@@ -352,6 +364,12 @@ def _is_json(config: Config) -> bool:
         if marker.target not in top_level
         for step in (*marker.target.markers, *marker.target.embedded)
     )
+
+
+def _is_tool_name(node: Node) -> bool:
+    """Was the name of a tool read just before?"""
+    transition = node.steps[-1].transition if node.steps else None
+    return transition is not None and transition.terminal.short == "TOOL_NAME"
 
 
 def _leads_to_value(marker: Transition) -> bool:
