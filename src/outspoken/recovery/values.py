@@ -31,6 +31,8 @@ _LITERAL = re.compile(
     r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?\b|\b(?:True|False|None|true|false|null)\b"""
 )
 _CLOSERS = re.compile(r"[}\]]")
+#: Brackets behind a value that close nothing.
+_SURPLUS = re.compile(r"\s*[}\]]")
 #: Characters that are not dropped beside a value: they may be a part of it.
 _SIGNIFICANT = SIGNIFICANT | {":"}
 
@@ -206,7 +208,8 @@ class ValueReader:
             other_keys = sum(edit.code == "other-key" for edit in read[0][0].edits)
             cost = self._cost_of_json(at, value) + costs.DAMAGED_MARKER * other_keys
             found.append(Edge(cost, value.end, read[1], read[0]))
-            if costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value):
+            is_sound = costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value)
+            if is_sound and not _SURPLUS.match(self._text, value.end):
                 break  # its strings are intact, so it does not end further on
         return found
 
