@@ -87,7 +87,7 @@ class RecoveryDriver:
         opener, _ = self._opener()
         # JSON without any marker is a call only if it says so
         from_bracket = opener is not None and opener.terminal.canonical.strip() in ("{", "[")
-        is_call = any(f.held_back or f.arguments for f in nodes) or None
+        is_call = any(f.held_back or f.arguments or f.name for f in nodes) or None
         if from_bracket and (any(f.name for f in nodes) or any(step.role == "arguments" for step in config.embedded)):
             is_call = True
         if opener is not None:
