@@ -22,7 +22,7 @@ SOURCES = {
     "shared/browser_use.lark": 598037379,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_action.lark": 2156386445,
+    "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }
@@ -148,7 +148,8 @@ match_5 = lazy(
     r'?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|"current_state"\s{0,99}:(?=\s{0,99}\{)|('
     r'?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
     r'(?:(?::)[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
-    r'\t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|())|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'\t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|())|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[action'
+    r'sACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_6 = lazy(
     globals(), "match_6",

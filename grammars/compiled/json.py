@@ -23,7 +23,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "json.lark": 871572751,
+    "json.lark": 868858150,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -88,8 +88,9 @@ match_5 = lazy(
     r'}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s'
     r'{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t'
     r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"content"\s{0,99}:('
-    r'?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*'
-    r"()|\})",
+    r'?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[tool'
+    r'casTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]'
+    r"*()|\})",
 )
 match_6 = lazy(
     globals(), "match_6",
@@ -114,8 +115,9 @@ match_8 = lazy(
     r'=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:arguments|'
     r'parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("'
     r'[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:"content"\s{0,99}:(?=\s{0,9'
-    r'9}"))()|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t'
-    r"\x0c\r\n]*()|(\})())",
+    r'9}"))()|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^'
+    r'"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ '
+    r"\t\x0c\r\n]*()|(\})())",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_9 = lazy(globals(), "match_9", r"(?<=\n)[ ]{0,3}```()")
@@ -143,8 +145,9 @@ match_14 = lazy(
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|ar'
     r'gs)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|in'
-    r'dex|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*('
-    r"?:((?:(?:```|~~~)))())|))",
+    r'dex|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:('
+    r'?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*'
+    r"(?:((?:(?:```|~~~)))())|))",
 )
 match_15 = lazy(
     globals(), "match_15",
@@ -161,8 +164,9 @@ match_17 = lazy(
     r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
     r'}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s'
     r'{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?'
-    r':[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99'
-    r"}:))",
+    r':[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{'
+    r'0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
+    r"9}:))",
 )
 match_18 = lazy(
     globals(), "match_18",
@@ -170,8 +174,9 @@ match_18 = lazy(
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,'
     r'99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))'
-    r'|)|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})('
-    r"))",
+    r'|)|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]'
+    r'{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})'
+    r"())",
 )
 match_19 = lazy(
     globals(), "match_19",
@@ -182,7 +187,8 @@ match_19 = lazy(
     r'null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,'
     r'99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s'
     r'{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|index|st'
-    r'atus)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
+    r'atus)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0'
+    r',99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
 match_20 = lazy(
     globals(), "match_20",
@@ -195,11 +201,10 @@ match_21 = lazy(
     r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:'
     r',)[ \t\x0c\r\n]*())|))|)|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|'
     r'needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0'
-    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
-    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ '
-    r'\t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]'
-    r'*())|))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|'
-    r'\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
+    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"'
+    r'content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]'
+    r'{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,'
+    r"99}:)[ \t\x0c\r\n]*())",
 )
 match_22 = lazy(
     globals(), "match_22",
@@ -218,7 +223,8 @@ match_24 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index'
-    r'|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
+    r'|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?='
+    r'\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_25 = lazy(
     globals(), "match_25",
@@ -228,8 +234,9 @@ match_25 = lazy(
     r'|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))['
     r' \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c'
     r'\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^'
-    r'"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|('
-    r'?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
+    r'"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|"'
+    r'(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|'
+    r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
 )
 match_26 = lazy(
     globals(), "match_26",
@@ -238,8 +245,8 @@ match_26 = lazy(
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0'
     r"c\r\n]*(?:((?:(?:```|~~~)))())|))",
 )
-match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)()|(\})())")
-match_28 = lazy(globals(), "match_28", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_28 = lazy(globals(), "match_28", r"[ \t\x0c\r\n]*(?:(?:,)()|(\})())")
 match_leading = None
 
 
@@ -249,8 +256,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 18:
-            if s < 9:
+        if s < 17:
+            if s < 8:
                 if s < 4:
                     if s < 2:
                         if s < 1:
@@ -984,89 +991,88 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            if s < 8:
-                                # state 7: after _CODE_SPAN; expected: TEXT
-                                if once:
-                                    out.flush()
-                                    return pos
-                                e = pos
-                                while True:
-                                    if e >= n or text[e] not in "<[`{~":
-                                        m = first_1(text, e)
-                                        if m is None:
-                                            break
-                                        e = m.start()
-                                    m = match_1(text, e)
-                                    if m is not None:
+                            # state 7: after _CODE_SPAN; expected: TEXT
+                            if once:
+                                out.flush()
+                                return pos
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`{~":
+                                    m = first_1(text, e)
+                                    if m is None:
                                         break
-                                    e += 1
-                                if m is None:
-                                    out.consumed = pos
-                                    if pos < n:
-                                        out.text(text[pos:n], pos, n)
+                                    e = m.start()
+                                m = match_1(text, e)
+                                if m is not None:
                                     break
+                                e += 1
+                            if m is None:
                                 out.consumed = pos
-                                if pos < e:
-                                    out.text(text[pos:e], pos, e)
-                                g = m.lastindex
-                                if g == 8:
-                                    start0 = m.start(6)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    said = m[7]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 9:
-                                    start0 = m.start()
-                                    content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    pos = m.end()
-                                    s = 5
-                                    continue
-                                if g == 10:
-                                    start0 = m.start()
-                                    pos = m.end()
-                                    s = 6
-                                    continue
-                                if g == 12:
-                                    start0 = m.start()
-                                    end_code(out, start0, m.end())
-                                    pos = m.end()
-                                    s = 7
-                                    continue
-                                return None
-                            else:
-                                # state 8: after '<think>\n' in think; expected: REASONING
-                                e = pos
-                                while True:
-                                    e = text.find("<", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    m = match_10(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    return None
-                                if pos < e:
-                                    piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                    if piece:
-                                        out.reasoning(piece, a, a + len(piece))
-                                g = m.lastindex
-                                if g == 1:
-                                    end_think(out, start0, m.end(), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 7
-                                    continue
-                                return None
+                                if pos < n:
+                                    out.text(text[pos:n], pos, n)
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                out.text(text[pos:e], pos, e)
+                            g = m.lastindex
+                            if g == 8:
+                                start0 = m.start(6)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[7]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 4
+                                continue
+                            if g == 9:
+                                start0 = m.start()
+                                content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 10:
+                                start0 = m.start()
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 12:
+                                start0 = m.start()
+                                end_code(out, start0, m.end())
+                                pos = m.end()
+                                s = 7
+                                continue
+                            return None
             else:
-                if s < 13:
-                    if s < 11:
-                        if s < 10:
+                if s < 12:
+                    if s < 10:
+                        if s < 9:
+                            # state 8: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_10(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end(), *(content0 or ()))
+                                pos = m.end()
+                                s = 7
+                                continue
+                            return None
+                        else:
                             # state 9: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1157,7 +1163,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 11:
                             # state 10: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code…
                             if pos == n:
                                 return None
@@ -1185,8 +1192,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args2 is not None or key2 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 12:
+                        else:
                             # state 11: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1209,7 +1215,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 14:
+                        if s < 13:
                             # state 12: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1252,9 +1260,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 15:
-                        if s < 14:
+                        else:
                             # state 13: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1368,7 +1374,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 15:
                             # state 14: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
@@ -1461,45 +1468,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 16:
-                            # state 15: after ']' in envelope|json|tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_18(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    s = 26
-                                    continue
-                                if g == 3:
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(2), m.end(2))
-                                    pos = m.end()
-                                    s = 14
-                                    continue
-                                if g == 4:
-                                    pos = m.end()
-                                    s = 27
-                                    continue
-                                if g == 6:
-                                    if unknown0:
-                                        return None
-                                    if none0:
-                                        out.outcome.add_unread(NO_CALLS, [])
-                                    end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
-                                    pos = m.end()
-                                    s = 7
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
                         else:
-                            if s < 17:
+                            if s < 16:
+                                # state 15: after ']' in envelope|json|tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_18(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        s = 26
+                                        continue
+                                    if g == 3:
+                                        said = m[2]
+                                        last = said[1:-1]
+                                        if last.__class__ is str:
+                                            content0 = last, (m.start(2), m.end(2))
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    if g == 4:
+                                        pos = m.end()
+                                        s = 27
+                                        continue
+                                    if g == 6:
+                                        if unknown0:
+                                            return None
+                                        if none0:
+                                            out.outcome.add_unread(NO_CALLS, [])
+                                        end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
+                                        pos = m.end()
+                                        s = 7
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
                                 # state 16: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                                 if pos == n:
                                     return None
@@ -1644,47 +1650,40 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args1 is not None or key1 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            else:
-                                # state 17: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
-                                if pos == n:
-                                    return None
-                                m = match_21(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        said = m[1]
-                                        last = said[1:-1]
-                                        id0 = last
-                                        pos = m.end()
-                                        s = 17
-                                        continue
-                                    if g == 4:
-                                        said = m[3]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 29
-                                        continue
-                                    if g == 5:
-                                        said = m[3]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 30
-                                        continue
-                                    if g == 6:
-                                        pos = m.end()
-                                        s = 31
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
         else:
-            if s < 27:
-                if s < 22:
-                    if s < 20:
-                        if s < 19:
+            if s < 25:
+                if s < 21:
+                    if s < 19:
+                        if s < 18:
+                            # state 17: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
+                            if pos == n:
+                                return None
+                            m = match_21(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    id0 = last
+                                    pos = m.end()
+                                    s = 17
+                                    continue
+                                if g == 4:
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 19
+                                    continue
+                                if g == 5:
+                                    pos = m.end()
+                                    s = 29
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
                             # state 18: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1739,7 +1738,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 20:
                             # state 19: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments"…
                             if pos == n:
                                 return None
@@ -1748,8 +1748,47 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 g = m.lastindex
                                 if g == 1:
                                     pos = m.end()
-                                    s = 29
-                                    continue
+                                    # after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 30
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 30
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 if g == 2:
                                     pos = m.end()
                                     # after _KNOWN_KEY in envelope|json|tool_call; expected: JSON_VALUE
@@ -1767,21 +1806,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         last, e, said = found
                                         pos = e
-                                        s = 32
+                                        s = 31
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 3:
                                     pos = m.end()
-                                    s = 30
-                                    continue
+                                    # after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        unknown0 = max(unknown0, doubt(text, pos))
+                                        pos = e
+                                        s = 31
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 21:
+                        else:
                             # state 20: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1849,7 +1906,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 23:
+                        if s < 22:
                             # state 21: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1964,7 +2023,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return bool(out.segments or out.run_model)
                                 if g == 12:
                                     pos = m.end()
-                                    s = 31
+                                    s = 29
                                     continue
                                 if g == 15:
                                     if unknown0 == 2:
@@ -1978,9 +2037,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 24:
-                        if s < 23:
+                        else:
                             # state 22: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2003,7 +2060,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 24:
                             # state 23: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
                             if pos == n:
                                 return None
@@ -2050,8 +2108,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 25:
+                        else:
                             # state 24: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2073,7 +2130,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 33
+                                    s = 32
                                     continue
                                 if g == 6:
                                     if unknown0:
@@ -2090,59 +2147,59 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+            else:
+                if s < 29:
+                    if s < 27:
+                        if s < 26:
+                            # state 25: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
+                            if pos == n:
+                                return None
+                            m = match_19(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 9:
+                                    if unknown1:
+                                        return None
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    pos = m.end()
+                                    s = 27
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            if s < 26:
-                                # state 25: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
-                                if pos == n:
-                                    return None
-                                m = match_19(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 9:
-                                        if unknown1:
-                                            return None
-                                        if not name1 or (known is not None and name1 not in known):
-                                            return None
-                                        if parts1.__class__ is not str:
-                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                        pos = m.end()
-                                        s = 27
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                if args1 is not None or key1 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
-                                # state 26: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
+                            # state 26: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
                                 if pos == n:
                                     return None
                                 c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is bool:
-                                        more0 = last
-                                    elif last is not None:
-                                        return None
-                                    pos = e
-                                    s = 15
-                                    continue
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-            else:
-                if s < 31:
-                    if s < 29:
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is bool:
+                                    more0 = last
+                                elif last is not None:
+                                    return None
+                                pos = e
+                                s = 15
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
                         if s < 28:
                             # state 27: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                             if pos == n:
@@ -2193,75 +2250,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 30:
-                            # state 29: after '"arguments": ' in envelope|json|tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 34
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 34
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 30: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                unknown0 = max(unknown0, doubt(text, pos))
-                                pos = e
-                                s = 32
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
                 else:
-                    if s < 33:
-                        if s < 32:
-                            # state 31: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                    if s < 31:
+                        if s < 30:
+                            # state 29: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2283,10 +2275,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 32: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
+                            # state 30: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_27(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    if unknown0:
+                                        return None
+                                    if not name0 or (known is not None and name0 not in known):
+                                        return None
+                                    if parts0.__class__ is not str:
+                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                    else:
+                        if s < 32:
+                            # state 31: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_28(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2305,86 +2320,63 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 34:
-                            # state 33: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
-                            if pos == n:
-                                return None
-                            m = match_7(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
+                        else:
+                            if s < 33:
+                                # state 32: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
+                                if pos == n:
+                                    return None
+                                m = match_7(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call; expected: JSON_VALUE
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
                                                 return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 35
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
                                                 return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 35
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            if s < 35:
-                                # state 34: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_28(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        if unknown0:
-                                            return None
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        pos = m.end()
-                                        s = 7
-                                        continue
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 33
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 33
+                                            continue
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
                                     return None
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 35: after JSON_VALUE in tool_call; expected: ', ', '}'
+                                # state 33: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_15(text, pos)
@@ -2405,7 +2397,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = said[1:-1]
                                         name0 = last
                                         pos = m.end()
-                                        s = 33
+                                        s = 32
                                         continue
                                     if g == 6:
                                         if unknown0:

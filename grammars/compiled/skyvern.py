@@ -3,7 +3,6 @@
 from outspoken.fast_path.runtime import (
     Header,
     SEGMENT,
-    UNSOUND,
     argument_text,
     bare_value,
     blanks,
@@ -15,7 +14,6 @@ from outspoken.fast_path.runtime import (
     lazy_search,
     place_name,
     read_at,
-    scan,
     to_json,
     trimmed,
     types_of,
@@ -24,7 +22,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_action.lark": 2156386445,
+    "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "skyvern.lark": 3307262665,
@@ -167,18 +165,15 @@ match_4 = lazy(
     r'?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|'
     r'should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s'
     r'{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_rea'
-    r'soning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
-    r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
-    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?'
-    r':(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99'
-    r'}")))|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|((?:"(?:user_goal_stage|action_plan|page_in'
-    r'fo|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
-    r'")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_co'
-    r'de|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}'
-    r':\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_cod'
-    r'e_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[[ \t\x0c\r\n]*())|))|'
-    r'))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*()|\][ \t\x0c'
-    r'\r\n]*())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'soning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x'
+    r'0c\r\n]*())|))|))|))|)|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoni'
+    r'ng)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0'
+    r'c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|ac'
+    r'tion_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"'
+    r'(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))'
+    r'|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0'
+    r'c\r\n]*(?:(\{)[ \t\x0c\r\n]*()|\][ \t\x0c\r\n]*())|))|)|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[a'
+    r'ctionsACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_5 = lazy(
     globals(), "match_5",
@@ -187,17 +182,12 @@ match_5 = lazy(
 )
 match_6 = lazy(
     globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]'
-    r'{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\])',
-)
-match_7 = lazy(
-    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
     r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
 )
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
-match_9 = lazy(
-    globals(), "match_9",
+match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
@@ -206,47 +196,48 @@ match_9 = lazy(
     r'|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ '
     r"\t\x0c\r\n]*(?:\}())|))|)|\}())|))|))",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
     r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
 )
-match_11 = lazy(
-    globals(), "match_11",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
 )
-match_12 = lazy(
-    globals(), "match_12",
+match_11 = lazy(
+    globals(), "match_11",
     "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|tho"
     "ughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ "
     r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
     r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(('
     r'?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}"'
-    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goa'
-    r"l_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoug"
-    r'hts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_p'
-    r'lan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:(?:\[(?=\s{0,99}\{\s{0,99'
-    "}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99"
-    "}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))))",
+    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\[('
+    "?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
+    ")|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
+    r"))",
+)
+match_12 = lazy(
+    globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_s'
+    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|'
+    r'((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99'
+    r'}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_g'
+    r"oal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|tho"
+    r'ughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|acti'
+    r'on_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)'
+    r'[ \t\x0c\r\n]*())|))|))|)|(?:"actions"\s{0,99}:)|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[actionsA'
+    r'CTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_13 = lazy(
     globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_s'
-    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|'
-    r'(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,'
-    r'99}")))|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:"'
-    r'(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
-)
-match_14 = lazy(
-    globals(), "match_14",
     r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n"
     r" ])```))())|))|))|))",
 )
-match_15 = lazy(globals(), "match_15", r"(?:(?i:<\/think(?:ing)?>))()")
+match_14 = lazy(globals(), "match_14", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
 
 
@@ -256,7 +247,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 11:
+        if s < 10:
             if s < 5:
                 if s < 2:
                     if s < 1:
@@ -442,7 +433,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _OTHER_KEY
+                        # state 2: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
                         if pos == n:
                             return None
                         m = match_4(text, pos)
@@ -456,6 +447,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if last.__class__ is str:
                                     content0 = last, (m.start(2), m.end(2))
                                 end_think(out, start0, m.end(2), *(content0 or ()))
+                                pos = m.end()
+                                s = 2
+                                continue
+                            if g == 6:
+                                start0 = m.start(4)
+                                content0 = None
+                                said = m[5]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(5), m.end(5))
+                                end_think(out, start0, m.end(5), *(content0 or ()))
                                 pos = m.end()
                                 # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
                                 if pos == n:
@@ -480,217 +482,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if c == "\"":
                                     return None
                                 return bool(out.segments or out.run_model)
-                            if g == 6:
-                                start0 = m.start(4)
-                                content0 = None
-                                said = m[5]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content0 = last, (m.start(5), m.end(5))
-                                end_think(out, start0, m.end(5), *(content0 or ()))
-                                pos = m.end()
-                                # after '['; expected: '{', ']', JSON_ARRAY, JSON_BOOLEAN, …
-                                if pos == n:
-                                    return None
-                                m = match_6(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        start0 = m.start(1)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        key0 = m[2]
-                                        pos = m.end()
-                                        s = 9
-                                        continue
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "[":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    start0 = pos
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    e = e
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = e
-                                    s = 10
-                                    continue
-                                if c in "ft":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    start0 = pos
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    e = e
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = e
-                                    s = 10
-                                    continue
-                                if c == "n":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    start0 = pos
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    e = e
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = e
-                                    s = 10
-                                    continue
-                                if c in "-0123456789":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    start0 = pos
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    e = e
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = e
-                                    s = 10
-                                    continue
-                                if c == "\"":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    start0 = pos
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    e = e
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = e
-                                    s = 10
-                                    continue
-                                return bool(out.segments or out.run_model)
                             if g == 8:
                                 start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -698,7 +489,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '{' in action; expected: '"', '}'
                                 if pos == n:
                                     return None
-                                m = match_7(text, pos)
+                                m = match_6(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -713,7 +504,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after ']'; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_8(text, pos)
+                                m = match_7(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -777,7 +568,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after JSON_VALUE in action; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_9(text, pos)
+                                        m = match_8(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -819,7 +610,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     args0[k] = value
                                                     key0 = bare0 = None
                                                     pos = e
-                                                    s = 11
+                                                    s = 10
                                                     continue
                                                 return bool(out.segments or out.run_model)
                                             return None
@@ -837,381 +628,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return bool(out.segments or out.run_model)
                         else:
                             # state 4: after '": ' in action; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                # after JSON_VALUE in action; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_10(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
-                                        pos = m.end()
-                                        # after '": ' in action; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                if True:
-                                                    if types is not None:
-                                                        return None
-                                                    value, fits = bare0, True
-                                                else:
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 12
-                                            continue
-                                        return bool(out.segments or out.run_model)
-                                    if g == 7:
-                                        e = m.end(3)
-                                        raw = text[start0:e]
-                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                            return None
-                                        pos = m.end()
-                                        s = 8
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 8:
-                    if s < 6:
-                        # state 5: after '": ' in action; expected: JSON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            k = key0 or place_name(args0)
-                            if bare0 is None:
-                                value, t = last, said or to_json(last)
-                            else:
-                                types = types_of(tools, name0, k)
-                                if True:
-                                    if types is not None:
-                                        return None
-                                    value, fits = bare0, True
-                                else:
-                                    value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            pos = e
-                            # after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_11(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 13
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after _DATA_FENCE_OPEN in code; expected: CODE, '{', '[', '{'
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 5:
-                                    start1 = m.start(1)
-                                    content1 = None
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content1 = last, (m.start(2), m.end(2))
-                                    end_think(out, start1, m.end(2), *(content1 or ()))
-                                    start1 = m.start(3)
-                                    content1 = None
-                                    said = m[4]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content1 = last, (m.start(4), m.end(4))
-                                    end_think(out, start1, m.end(4), *(content1 or ()))
-                                    pos = m.end()
-                                    # after ', ' in code; expected: _FLAG, '"action_plan": ', '"actions": ', _O…
-                                    if pos == n:
-                                        return None
-                                    m = match_13(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            start1 = m.start(1)
-                                            name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                            pos = m.end()
-                                            # after '{' in action in code; expected: '"', '}'
-                                            if pos == n:
-                                                return None
-                                            m = match_7(text, pos)
-                                            if m is not None:
-                                                g = m.lastindex
-                                                if g == 2:
-                                                    key1 = m[1]
-                                                    pos = m.end()
-                                                    # after '": ' in action in code; expected: JSON_VALUE
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                    if c in " \t\r\n\x0c":
-                                                        pos = blanks(text, pos).end()
-                                                        if pos == n:
-                                                            return None
-                                                        c = text[pos]
-                                                    if c in "\"-0123456789[fnt{":
-                                                        found = read_at(text, pos, depth)
-                                                        if found is None:
-                                                            return None
-                                                        last, e, said = found
-                                                        k = key1 or place_name(args1)
-                                                        if bare1 is None:
-                                                            value, t = last, said or to_json(last)
-                                                        else:
-                                                            types = types_of(tools, name1, k)
-                                                            if True:
-                                                                if types is not None:
-                                                                    return None
-                                                                value, fits = bare1, True
-                                                            else:
-                                                                value, fits = bare_value(bare1, types, "json")
-                                                            if not fits:
-                                                                return None
-                                                            t = to_json(value)
-                                                        if args1 is None:
-                                                            args1, parts1 = {}, []
-                                                        elif k in args1:
-                                                            return None
-                                                        parts1.append(argument_text(args1, k, t))
-                                                        args1[k] = value
-                                                        key1 = bare1 = None
-                                                        pos = e
-                                                        # after JSON_VALUE in action in code; expected: ', ', '…
-                                                        if pos == n:
-                                                            return None
-                                                        m = match_14(text, pos)
-                                                        if m is not None:
-                                                            g = m.lastindex
-                                                            if g == 3:
-                                                                e = m.end(1)
-                                                                raw = text[start1:e]
-                                                                if not end_action(
-                                                                    out, header, settings, name1, args1, id1, raw,
-                                                                    start1, e
-                                                                ):
-                                                                    return None
-                                                                out.after_text = False
-                                                                pos = m.end()
-                                                                s = 8
-                                                                continue
-                                                            return None
-                                                        return bool(out.segments or out.run_model)
-                                                    return bool(out.segments or out.run_model)
-                                                return None
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            e = pos
-                            while True:
-                                e = text.find("`", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                if e > pos and text[e - 1] in spaces_1:
-                                    m = spaced_1(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_2(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if once == SEGMENT and not out.segments:
-                                return None
-                            if pos < e:
-                                out.show(e)
-                            return None
-                        else:
-                            # state 7: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_15(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end(), *(content0 or ()))
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                else:
-                    if s < 9:
-                        # state 8: after _CODE_SPAN; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`{":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_1(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        return None
-                    else:
-                        if s < 10:
-                            # state 9: after '": ' in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -1292,7 +708,388 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 14
+                                            s = 11
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    if g == 7:
+                                        e = m.end(3)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        pos = m.end()
+                                        s = 8
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 7:
+                    if s < 6:
+                        # state 5: after '": ' in action; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 12
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 6: after _DATA_FENCE_OPEN in code; expected: CODE, '{', '[', '{'
+                        m = match_11(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                start1 = m.start(1)
+                                content1 = None
+                                said = m[2]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content1 = last, (m.start(2), m.end(2))
+                                end_think(out, start1, m.end(2), *(content1 or ()))
+                                pos = m.end()
+                                # after ', ' in code; expected: _FLAG, '"action_plan": ', '"actions": ', _O…
+                                if pos == n:
+                                    return None
+                                m = match_12(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        start1 = m.start(1)
+                                        content1 = None
+                                        said = m[2]
+                                        last = said[1:-1]
+                                        if last.__class__ is str:
+                                            content1 = last, (m.start(2), m.end(2))
+                                        end_think(out, start1, m.end(2), *(content1 or ()))
+                                        pos = m.end()
+                                        # after '"actions": ' in code; expected: 'null', '{', '[', JSON_STR…
+                                        if pos == n:
+                                            return None
+                                        m = match_5(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 3:
+                                                start1 = m.start(1)
+                                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                                key1 = m[2]
+                                                pos = m.end()
+                                                # after '": ' in action in code; expected: JSON_VALUE
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c in "\"-0123456789[fnt{":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    k = key1 or place_name(args1)
+                                                    if bare1 is None:
+                                                        value, t = last, said or to_json(last)
+                                                    else:
+                                                        types = types_of(tools, name1, k)
+                                                        if True:
+                                                            if types is not None:
+                                                                return None
+                                                            value, fits = bare1, True
+                                                        else:
+                                                            value, fits = bare_value(bare1, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args1 is None:
+                                                        args1, parts1 = {}, []
+                                                    elif k in args1:
+                                                        return None
+                                                    parts1.append(argument_text(args1, k, t))
+                                                    args1[k] = value
+                                                    key1 = bare1 = None
+                                                    pos = e
+                                                    # after JSON_VALUE in action in code; expected: ', ', '…
+                                                    if pos == n:
+                                                        return None
+                                                    m = match_13(text, pos)
+                                                    if m is not None:
+                                                        g = m.lastindex
+                                                        if g == 3:
+                                                            e = m.end(1)
+                                                            raw = text[start1:e]
+                                                            if not end_action(
+                                                                out, header, settings, name1, args1, id1, raw, start1, e
+                                                            ):
+                                                                return None
+                                                            out.after_text = False
+                                                            pos = m.end()
+                                                            s = 8
+                                                            continue
+                                                        return None
+                                                    return bool(out.segments or out.run_model)
+                                                return bool(out.segments or out.run_model)
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "\"":
+                                            return None
+                                        return bool(out.segments or out.run_model)
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return None
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                else:
+                    if s < 8:
+                        # state 7: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_14(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end(), *(content0 or ()))
+                            pos = m.end()
+                            s = 8
+                            continue
+                        return None
+                    else:
+                        if s < 9:
+                            # state 8: after _CODE_SPAN; expected: TEXT
+                            if once:
+                                out.flush()
+                                return pos
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`{":
+                                    m = first_1(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                m = match_1(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            return None
+                        else:
+                            # state 9: after '": ' in action; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                # after JSON_VALUE in action; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_8(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        # after '": ' in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 13
                                             continue
                                         return bool(out.segments or out.run_model)
                                     if g == 8:
@@ -1306,12 +1103,173 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
-                        else:
-                            return None
         else:
-            if s < 16:
-                if s < 13:
-                    if s < 12:
+            if s < 15:
+                if s < 12:
+                    if s < 11:
+                        # state 10: after JSON_VALUE in action; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_8(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                key0 = m[1]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    s = 10
+                                    continue
+                                return bool(out.segments or out.run_model)
+                            if g == 6:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[5]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    # after JSON_VALUE in action; expected: ', ', '}'
+                                    if pos == n:
+                                        return None
+                                    m = match_8(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 2:
+                                            key0 = m[1]
+                                            pos = m.end()
+                                            # after '": ' in action; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c in "\"-0123456789[fnt{":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if True:
+                                                        if types is not None:
+                                                            return None
+                                                        value, fits = bare0, True
+                                                    else:
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 14
+                                                continue
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
+                                continue
+                            if g == 8:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
                         # state 11: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
@@ -1464,17 +1422,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 8:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
                             return None
                         return bool(out.segments or out.run_model)
-                    else:
+                else:
+                    if s < 13:
                         # state 12: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
@@ -1523,162 +1474,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 return bool(out.segments or out.run_model)
-                            if g == 6:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[5]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    # after JSON_VALUE in action; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_10(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key0 = m[1]
-                                            pos = m.end()
-                                            # after '": ' in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare0, True
-                                                    else:
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 16
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return bool(out.segments or out.run_model)
-                            if g == 7:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                else:
-                    if s < 14:
-                        # state 13: after JSON_VALUE in action; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_11(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 13
-                                    continue
-                                return bool(out.segments or out.run_model)
                             if g == 4:
                                 e = m.end(3)
                                 raw = text[start0:e]
@@ -1690,11 +1485,166 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 15:
+                        if s < 14:
+                            # state 13: after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_8(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 13
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        # after JSON_VALUE in action; expected: ', ', '}'
+                                        if pos == n:
+                                            return None
+                                        m = match_8(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 2:
+                                                key0 = m[1]
+                                                pos = m.end()
+                                                # after '": ' in action; expected: JSON_VALUE
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c in "\"-0123456789[fnt{":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    k = key0 or place_name(args0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        if True:
+                                                            if types is not None:
+                                                                return None
+                                                            value, fits = bare0, True
+                                                        else:
+                                                            value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 16
+                                                    continue
+                                                return bool(out.segments or out.run_model)
+                                            return None
+                                        return bool(out.segments or out.run_model)
+                                    return bool(out.segments or out.run_model)
+                                if g == 8:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
                             # state 14: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1748,172 +1698,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[5]
                                     pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        # after JSON_VALUE in action; expected: ', ', '}'
-                                        if pos == n:
-                                            return None
-                                        m = match_9(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 2:
-                                                key0 = m[1]
-                                                pos = m.end()
-                                                # after '": ' in action; expected: JSON_VALUE
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c in "\"-0123456789[fnt{":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        if True:
-                                                            if types is not None:
-                                                                return None
-                                                            value, fits = bare0, True
-                                                        else:
-                                                            value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 17
-                                                    continue
-                                                return bool(out.segments or out.run_model)
-                                            return None
-                                        return bool(out.segments or out.run_model)
-                                    return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 15: after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_9(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 15
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[5]
-                                    pos = m.end()
-                                    s = 18
+                                    s = 17
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
             else:
-                if s < 19:
-                    if s < 17:
-                        # state 16: after JSON_VALUE in action; expected: ', ', '}'
+                if s < 18:
+                    if s < 16:
+                        # state 15: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_10(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1955,7 +1750,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 16
+                                    s = 15
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 6:
@@ -1967,7 +1762,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 key0 = m[5]
                                 pos = m.end()
-                                s = 19
+                                s = 18
                                 continue
                             if g == 7:
                                 e = m.end(3)
@@ -1980,11 +1775,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 18:
-                            # state 17: after JSON_VALUE in action; expected: ', ', '}'
+                        if s < 17:
+                            # state 16: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2026,7 +1821,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 17
+                                        s = 16
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 8:
@@ -2040,7 +1835,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 18: after '": ' in action; expected: JSON_VALUE
+                            # state 17: after '": ' in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2079,7 +1874,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_VALUE in action; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_9(text, pos)
+                                m = match_8(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -2121,7 +1916,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 20
+                                            s = 19
                                             continue
                                         return bool(out.segments or out.run_model)
                                     if g == 6:
@@ -2133,7 +1928,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         key0 = m[5]
                                         pos = m.end()
-                                        s = 18
+                                        s = 17
                                         continue
                                     if g == 8:
                                         e = m.end(3)
@@ -2147,8 +1942,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
                 else:
-                    if s < 20:
-                        # state 19: after '": ' in action; expected: JSON_VALUE
+                    if s < 19:
+                        # state 18: after '": ' in action; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -2185,78 +1980,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             key0 = bare0 = None
                             pos = e
                             # after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_10(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 21
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[5]
-                                    pos = m.end()
-                                    s = 19
-                                    continue
-                                if g == 7:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 21:
-                            # state 20: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_9(text, pos)
@@ -2315,7 +2038,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 18
                                     continue
-                                if g == 8:
+                                if g == 7:
                                     e = m.end(3)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -2325,11 +2048,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 21: after JSON_VALUE in action; expected: ', ', '}'
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 20:
+                            # state 19: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2371,7 +2096,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 21
+                                        s = 19
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -2383,7 +2108,77 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[5]
                                     pos = m.end()
-                                    s = 19
+                                    s = 17
+                                    continue
+                                if g == 8:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 20: after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 20
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    s = 18
                                     continue
                                 if g == 7:
                                     e = m.end(3)

@@ -24,7 +24,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
-    "shared/json_action.lark": 2156386445,
+    "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
     "surfer_h.lark": 1417269924,

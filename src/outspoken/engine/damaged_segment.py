@@ -90,6 +90,15 @@ def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, 
 
 
 def _is_quoted(match: Any, sync: SyncPoints, automaton: Automaton, buffer: str) -> bool:
-    """Does a quote follow a closing marker? Then the marker is part of a string with unescaped quotes."""
-    inside = sync.points[match.lastindex].belongs_to_segment
-    return inside and marker_lexer(automaton).has_json and buffer[match.end() : match.end() + 1] in ('"', "'")
+    """Does a quote follow a closing marker? Then the marker is part of a string with unescaped quotes.
+
+    Behind a comma or an opening bracket, JSON goes on.
+    """
+    point = sync.points[match.lastindex]
+    if point.terminal.canonical.strip() in ("{", "[") and not point.belongs_to_segment:
+        return buffer[: match.start()].rstrip()[-1:] in (",", "[", ":")
+    return (
+        point.belongs_to_segment
+        and marker_lexer(automaton).has_json
+        and buffer[match.end() : match.end() + 1] in ('"', "'")
+    )

@@ -52,6 +52,7 @@ class Speculation:
         if call is None:
             return True
         if call.partial_text is not None:
+            segments = segments[self._place() :]
             return bool(segments) and call.partial_text.continues_in(segments[0], call.name)
         self._parent.calls.complete_text(call)
         first = self._first_call()
@@ -63,16 +64,21 @@ class Speculation:
         first = self._first_call()
         if call is None or first is None:
             return None
-        del output.segments[0]
+        del output.segments[self._place()]
         del recorder.diagnostics[: len(first.repairs)], recorder.repairs[: len(first.repairs)]
         if output.events is not None:
             output.events[:] = [e for e in output.events if getattr(e, "index", -1) != call.index]
         self._call = None
         return first
 
+    def _place(self) -> int:
+        """Which segment is the first from the announced call on: the content of an envelope may stand before it."""
+        start = self._call.start if self._call is not None else 0
+        return sum(segment.span[0] < start for segment in self.builder.output.segments)
+
     def _first_call(self) -> ToolCall | None:
         """The first segment, if it is the call that was announced."""
-        call, segments = self._call, self.builder.output.segments
+        call, segments = self._call, self.builder.output.segments[self._place() :]
         first = segments[0] if segments else None
         if call is None or type(first) is not ToolCall or (first.name, first.id) != (call.name, call.id):
             return None

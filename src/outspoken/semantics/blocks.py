@@ -112,9 +112,9 @@ def field_is_text(b: Builder) -> None:
     b.nodes[-1].is_text = True
 
 
-def field_odd(b: Builder, end: int) -> None:
+def field_odd(b: Builder, start: int, end: int) -> None:
     """Markup was read that differs from how the format writes it."""
-    span = (b.nodes[-1].start, end)
+    span = (b.nodes[-1].start if b.nodes else start, end)
     message = "this marker is not written as the format writes it"
     b.recorder.report("odd-marker", message, span, "warning")
 
