@@ -122,25 +122,23 @@ def test_marker_search_of_all_formats_agrees_with_one_expression(case: Case) -> 
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_partial_marker_search_agrees_with_one_expression(format_: str) -> None:
-    openers, _, apart = every_marker()
-    plain = regex.compile(apart).search
+    openers, together, apart = every_marker()
+    search, numbered, plain = re.compile(together).search, re.compile(apart).match, regex.compile(apart).search
     for text in [case.text for case in CASES if case.format == format_]:
         for end in range(0, len(text), 7):
             beginning_of_text = text[:end]
-            place, match = openers.find(beginning_of_text, 0, partial=True), plain(beginning_of_text, partial=True)
-            while match is not None and match.lastindex and not places_that_count().get(match.lastindex, False):
-                if match.lastindex in places_that_count() and begins_line(beginning_of_text, match.start()):
-                    break
-                match = plain(beginning_of_text, match.start() + 1, partial=True)
-            if match is not None and match.start() < end and match.lastindex:
-                assert place is not None
-                start, number, _, found = place
-                # the expression prefers what has ended to what is open before it
-                assert (found.span(), number) == (match.span(), match.lastindex) or (
-                    found.partial and start <= match.start()
+            place = openers.find(beginning_of_text, 0, partial=True)
+            wanted = first_that_counts(search, numbered, beginning_of_text, 0)
+            if place is None:
+                open_one = plain(beginning_of_text, partial=True)
+                assert wanted is None
+                assert (
+                    open_one is None or not begins_line(beginning_of_text, open_one.start()) or open_one.start() == end
                 )
-            elif match is None or match.start() == end:
-                assert place is None or place[3].partial
+            elif place[3].partial:  # what is open comes before what has ended
+                assert wanted is None or place[0] <= wanted[0]
+            else:
+                assert (place[0], place[3].end(), place[1]) == wanted
 
 
 @pytest.mark.parametrize(
