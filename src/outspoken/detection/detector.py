@@ -15,6 +15,7 @@ from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.registry import PLAIN
+from outspoken.patterns.markup_search import FoundMarkup, is_distinct_marker
 from outspoken.semantics.builder import Builder
 
 from .candidates import Candidate
@@ -48,8 +49,10 @@ class Detector:
         self._waiting: OpenerMatch | None = None
         #: the offsets of the opening marker, of the text before it that is held, and up to where candidates have failed
         self._start = self._text_start = self._failed_at = 0
-        #: the number of the opening marker
-        self._number = 0
+        #: the number of the opening marker, and how it is written without mistakes
+        self._number, self._written = 0, ""
+        #: the opening markers behind which no format could read a segment
+        self.refused: list[FoundMarkup] = []
         #: what evidence the segment of a format needs, if any
         self._wanted: dict[str, str] = {}
 
@@ -122,6 +125,7 @@ class Detector:
             self._read_as_text()
             return
         self._number = match.number
+        self._written = self._openers.terminals[match.number - 1].canonical.strip()
         behind = -1 if self.plain.behind is None else self.plain.behind - text.base
         known = self.detected is not None
         names, likely, self._wanted = self._openers.at(text.text, start, final=final, behind=behind, known=known)
@@ -219,6 +223,8 @@ class Detector:
         """No format reads what stands here: it is text, or plain text's own."""
         self.candidates = []
         text, budget = self.text, self.parser.budget
+        if is_distinct_marker(self._written):
+            self.refused.append(FoundMarkup(self._start, self._start + len(self._written), self._written))
         if self._failed_at >= self._start:
             budget.spent += TRY + self._failed_at - self._start
         text.rewind(self._text_start)

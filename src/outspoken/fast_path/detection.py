@@ -142,7 +142,7 @@ class _Reader:
                 self.detected = path.format
         output.flush()
         path = plain.path_of(self.detected) if self.detected is not None else None
-        return path is None or not path.leaves_markup(text, output, self.tools)
+        return not (path or plain.fast_path).leaves_markup(text, output, self.tools)
 
     def _owners_at(self, place: FoundOpener) -> Owners | None:
         """The formats that have a marker; None if it is plain text's own."""

@@ -166,11 +166,12 @@ class ResponseReader:
         return reply_of(raw, format, builder.output, recorder.status, diagnostics, recorder.repairs)
 
     def _unread_markup(self, format: str | None) -> list[PendingDiagnostic]:
+        output, tools = self._builder.output, self._builder.context.tools
+        refused = self._detector.refused if self._detector is not None else []
         if format is None:
-            return []
+            return unread_markup(output.segments, None, None, tools, refused)
         automaton = self._automaton if format == self.format else registry.automaton(format)
-        builder = self._builder
-        return unread_markup(builder.output.segments, markup_search(automaton), format, builder.context.tools)
+        return unread_markup(output.segments, markup_search(automaton), format, tools, refused)
 
 
 def read_embedded(

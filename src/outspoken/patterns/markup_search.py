@@ -26,10 +26,14 @@ class FoundMarkup(NamedTuple):
     end: int
     written: str
 
+    def moved(self, by: int) -> FoundMarkup:
+        """The same with other offsets."""
+        return FoundMarkup(self.start + by, self.end + by, self.written)
+
 
 def is_distinct_marker(written: str) -> bool:
     """Is a marker long enough not to occur by chance? Words, the fences of code and short JSON keys are not."""
-    if len(written) < (_SHORT_KEY if written[:1] == '"' else SHORT_MARKER) or written[0] in "`~":
+    if not written or len(written) < (_SHORT_KEY if written[:1] == '"' else SHORT_MARKER) or written[0] in "`~":
         return False
     return not written.replace(" ", "").isalnum()
 

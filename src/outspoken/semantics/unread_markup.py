@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
@@ -54,18 +54,24 @@ def overlap(automaton: Automaton) -> int:
 
 
 def unread_markup(
-    segments: Iterable[Segment], search: MarkupSearch, format: str, tools: Tools | None
+    segments: Iterable[Segment],
+    search: MarkupSearch | None,
+    format: str | None,
+    tools: Tools | None,
+    refused: Sequence[FoundMarkup] = (),
 ) -> list[PendingDiagnostic]:
     """A diagnostic for each text that holds markup or what looks like a call of a tool.
 
-    It is a warning, or a note if the text is prose about markup.
+    It is a warning, or a note if the text is prose about markup. `refused` are opening markers, by their offsets in the
+    response, behind which no format could read a segment.
     """
     found: list[PendingDiagnostic] = []
     for segment in segments:
         if type(segment) is not Text:
             continue
-        text = segment.text
-        markers = list(search.find(text))
+        text, begun = segment.text, segment.span[0]
+        markers = list(search.find(text)) if search is not None else []
+        markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
         called = find_named_call(text, tools)
         likely = [m for m in markers if (called and m.start < called.end()) or not _is_prose(text, m)]
         if markers:
@@ -76,7 +82,7 @@ def unread_markup(
             message = "this looks like a call, but none could be read here, so it stays text"
         else:
             continue
-        span = (segment.span[0] + start, segment.span[0] + end)
+        span = (begun + start, begun + end)
         notes = (f"{len(markers) - 1} more in the same text",) if len(markers) > 1 else ()
         severity = "warning" if likely or called else "note"
         found.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
