@@ -93,7 +93,11 @@ find_2 = lazy(
     r"summary:[ ]?\n)()|(?:\t[ ]?(?=[a-z_]\w{0,30}:))(?:(?:([a-z_]\w{0,30})(?:(?::())|))|))",
     "search",
 )
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"summary:", "search")
+may_lack_closer_1 = lazy(
+    globals(), "may_lack_closer_1",
+    r"(?:(?:(?:\t|(?<![^\n>]))action:[ ]?(?=[A-Za-z])))|summary:",
+    "search",
+)
 match_4 = lazy(globals(), "match_4", r"(?:(?i:<\s?\/\s?TH?INK\s?>))()")
 match_leading = None
 

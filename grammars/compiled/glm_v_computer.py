@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "glm_v_computer.lark": 472375494,
+    "glm_v_computer.lark": 2173715687,
     "shared/code.lark": 2140030260,
     "shared/glm_bare.lark": 1216411549,
     "shared/glm_box.lark": 2927302618,
@@ -71,28 +71,27 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[<DFW`kl])(?=[<`]|(?<![a-z])(?:[F](?<![^\n](?s:.))AIL|[W](?<![^\n](?s:.))AIT|[D](?<![^\n](?s:.))ONE|"
     r"[l](?<![^\n](?s:.))eft|[k](?<![^\n](?s:.))ey\())(?:(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()["
-    r"A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:((?<=<\|begin_of_box\|>)[A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*("
-    r"?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n"
-    r"]*(?:(?:<\|end_of_box\|>)())|))|))|))|)|((?<![^\n])(?:left_(?:click|double_click|drag)(?=\(start_box\s{"
-    r"0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DONE|FAIL)(?=\(\))))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-"
-    r"Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xm"
-    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{"
-    r"0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`("
-    r"?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_box\|>)()"
-    r")",
+    r"A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?"
+    r":([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|"
+    r">)())|))|))|))|)|((?<![^\n])(?:left_(?:click|double_click|drag)(?=\(start_box\s{0,9}=)|key(?=\(keys\s{0"
+    r",9}=)|(?:WAIT|DONE|FAIL)(?=\(\))))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t"
+    r"\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>"
+    r"))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`("
+    r"?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_box\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()[A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:((?<=<\|begi"
-    r"n_of_box\|>)[A-Za-z_]{2,30}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t"
-    r"\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))|))|))|)|((?<![^\n]"
-    r")(?:left_(?:click|double_click|drag)(?=\(start_box\s{0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DONE|FAIL)(?="
-    r"\(\))))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*"
-    r"())|)|(\))())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
-    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>"
-    r")<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?"
-    r">))()|(?:<\|begin_of_box\|>)()|(?:<\|end_of_box\|>)()",
+    r"(?:(?:<\|begin_of_box\|>(?=\s{0,9}(?!do\(|finish\()[A-Za-z_]{2,30}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{2"
+    r",30}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
+    r"\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))|))|))|)|((?<![^\n])(?:left_(?:click|double"
+    r"_click|drag)(?=\(start_box\s{0,9}=)|key(?=\(keys\s{0,9}=)|(?:WAIT|DONE|FAIL)(?=\(\))))(?:[ \t\x0c\r\n]*"
+    r"(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|)|(?:(?"
+    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<!["
+    r"^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|begin_of_box"
+    r"\|>)()|(?:<\|end_of_box\|>)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")

@@ -89,13 +89,28 @@ match_1 = lazy(
     r"ated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\n<]))()")
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"</content>", "search")
+may_lack_closer_1 = lazy(
+    globals(), "may_lack_closer_1",
+    r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))|</content>|(?:(?![^\n]?</content>)(?:<(?:/(?:c(?"
+    r":o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|)|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]ent>|net>|[^"
+    r"\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]ontent>|notent>|"
+    r"[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|[^\n]content>"
+    r"|content>)|/<content>|</content>|(?<!<)/content>))",
+    "search",
+)
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(globals(), "match_5", r"(?:\]\.?(?![^\n<]))()|(?:\];[ ]?\[)()")
+may_lack_closer_2 = lazy(
+    globals(), "may_lack_closer_2",
+    r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))",
+    "search",
+)
 match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\n<]))()")
 match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 find_2 = lazy(
@@ -170,7 +185,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         # after '; <content>' in action; expected: ARG_VALUE
                         e = pos
-                        stopped = False
                         while True:
                             e = text.find("<", e)
                             if e < 0:
@@ -180,10 +194,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 break
                             e += 1
-                            stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if may_lack_closer_1(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -360,6 +373,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
+                    if may_lack_closer_2(text, pos, e) is not None:
+                        return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
@@ -403,6 +418,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 break
                             e += 1
                         if m is None:
+                            return None
+                        if may_lack_closer_2(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -487,7 +504,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         # after '; <content>' in action; expected: ARG_VALUE
                         e = pos
-                        stopped = False
                         while True:
                             e = text.find("<", e)
                             if e < 0:
@@ -497,10 +513,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 break
                             e += 1
-                            stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if may_lack_closer_1(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -550,6 +565,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
+                        if may_lack_closer_2(text, pos, e) is not None:
+                            return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
@@ -598,6 +615,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
+                        if may_lack_closer_2(text, pos, e) is not None:
+                            return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
@@ -641,6 +660,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     break
                                 e += 1
                             if m is None:
+                                return None
+                            if may_lack_closer_2(text, pos, e) is not None:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -801,6 +822,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             break
                         e += 1
                     if m is None:
+                        return None
+                    if may_lack_closer_2(text, pos, e) is not None:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece

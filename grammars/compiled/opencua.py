@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "opencua.lark": 3283591789,
+    "opencua.lark": 801245724,
     "shared/code.lark": 2140030260,
     "shared/pyautogui.lark": 2197410058,
     "shared/python_call.lark": 387974133,

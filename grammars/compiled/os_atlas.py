@@ -96,8 +96,21 @@ match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(globals(), "match_5", r"</point>()")
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"</point>", "search")
+may_lack_closer_1 = lazy(
+    globals(), "may_lack_closer_1",
+    r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
+    r")))|</point>|(?:(?![^\n]?</point>)(?:<(?:/(?:p(?:o(?:i(?:n(?:t(?:[^\n]>|[^\n]|)|[^\n]t>|>t|[^\n]>|>)|[^"
+    r"\n]nt>|tn>|[^\n]t>|t>)|[^\n]int>|nit>|[^\n]nt>|nt>)|[^\n]oint>|iont>|[^\n]int>|int>)|[^\n]point>|opint>"
+    r"|[^\n]oint>|oint>)|[^\n]/point>|p/oint>|[^\n]point>|point>)|/<point>|</point>|(?<!<)/point>))",
+    "search",
+)
 match_6 = lazy(globals(), "match_6", r"(?:\](?![^\n<]))()")
+may_lack_closer_2 = lazy(
+    globals(), "may_lack_closer_2",
+    r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
+    r")))",
+    "search",
+)
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[at])(?=(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?="
@@ -296,7 +309,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if s < 3:
                     # state 2: after ' <point>' in action; expected: ARG_VALUE
                     e = pos
-                    stopped = False
                     while True:
                         e = text.find("<", e)
                         if e < 0:
@@ -306,10 +318,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             break
                         e += 1
-                        stopped = True
                     if m is None:
                         return None
-                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                    if may_lack_closer_1(text, pos, e) is not None:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -354,6 +365,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             break
                         e += 1
                     if m is None:
+                        return None
+                    if may_lack_closer_2(text, pos, e) is not None:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -423,7 +436,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         # after ' <point>' in action; expected: ARG_VALUE
                         e = pos
-                        stopped = False
                         while True:
                             e = text.find("<", e)
                             if e < 0:
@@ -433,10 +445,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 break
                             e += 1
-                            stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if may_lack_closer_1(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -485,6 +496,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 break
                             e += 1
                         if m is None:
+                            return None
+                        if may_lack_closer_2(text, pos, e) is not None:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -540,7 +553,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             # after ' <point>' in action; expected: ARG_VALUE
                             e = pos
-                            stopped = False
                             while True:
                                 e = text.find("<", e)
                                 if e < 0:
@@ -550,10 +562,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     break
                                 e += 1
-                                stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if may_lack_closer_1(text, pos, e) is not None:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -602,6 +613,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     break
                                 e += 1
                             if m is None:
+                                return None
+                            if may_lack_closer_2(text, pos, e) is not None:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

@@ -96,6 +96,12 @@ match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(globals(), "match_4", r"((?:\](?=\s{0,9}```)))(?:[ \t\x0c\r\n]*(?:```())|)")
+may_lack_closer_1 = lazy(
+    globals(), "may_lack_closer_1",
+    r"(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}"
+    r"[ \[`]))",
+    "search",
+)
 match_5 = lazy(globals(), "match_5", r"(?:\][ ]?\[)()")
 match_6 = lazy(
     globals(), "match_6",
@@ -380,6 +386,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
+                    if may_lack_closer_1(text, pos, e) is not None:
+                        return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
@@ -426,6 +434,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
+                    if may_lack_closer_1(text, pos, e) is not None:
+                        return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
@@ -470,6 +480,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
+                    if may_lack_closer_1(text, pos, e) is not None:
+                        return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
                     k = key0 or place_name(args0)
@@ -506,6 +518,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
+                        if may_lack_closer_1(text, pos, e) is not None:
+                            return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
@@ -541,6 +555,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     break
                                 e += 1
                             if m is None:
+                                return None
+                            if may_lack_closer_1(text, pos, e) is not None:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -643,6 +659,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
+                        if may_lack_closer_1(text, pos, e) is not None:
+                            return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
@@ -678,6 +696,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     break
                                 e += 1
                             if m is None:
+                                return None
+                            if may_lack_closer_1(text, pos, e) is not None:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

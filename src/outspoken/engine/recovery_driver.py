@@ -283,7 +283,9 @@ class RecoveryDriver:
         fork = speculation.builder
         if damage.outer is not self.automaton.top_level:
             # the section's own opener may be missing; it stands before the call, and so is no part of the path
-            fork.recorder.edits += [edit for edit in builder.recorder.edits if edit.start <= damage.start]
+            before = [edit for edit in builder.recorder.edits if edit.start <= damage.start]
+            fork.recorder.edits += before
+            fork.recorder.continue_from(builder.recorder, min([damage.start, *[edit.start for edit in before]]))
         for step in path.steps:
             trims = step.transition is not None and step.transition.terminal.short in self.state.trims
             text = self.text.slice(step.start, step.end) if step.is_text else ""

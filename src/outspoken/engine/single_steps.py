@@ -70,9 +70,10 @@ class SingleSteps:
             earlier = step.open_markers.find_open(buffer, at, start, match.lastindex)
             start, held = (start, False) if earlier is None else (earlier, True)
         branch = None if held else step.branches.get(match.lastindex)
-        if branch is not None and branch.missing_closer is not None:
+        may_grow = branch is not None and branch.grows and not final and match.end() == len(buffer)
+        if branch is not None and branch.missing_closer is not None and not may_grow:
             return self._missing_closer(role, match, branch.missing_closer.kind)
-        if branch is None or (branch.grows and not final and match.end() == len(buffer)):
+        if branch is None or may_grow:
             if state.missing_closer_at is None:
                 self.pass_on_text(role, start, closed=False, final=False)
             text.scan = start

@@ -15,6 +15,7 @@ from .automaton import Config, LenientRules, MissingCloser, Transition
 from .near_keys import near_keys
 from .near_openers import near_openers
 from .tables import Terminal
+from .vocabulary import CALLS
 
 #: The least length of a marker that does not occur by chance.
 _MIN_DISTINCT = 6
@@ -87,9 +88,9 @@ def _calls(config: Config) -> list[MissingCloser]:
 def _to_name(step: Transition, before: tuple[Transition, ...], named: bool) -> list[tuple[Transition, ...]]:
     """The chains of markers from one over the name of a call to the next distinct marker."""
     chain = (*before, step)
-    if named and is_distinct(step):
+    if named and (is_distinct(step) or before[-1].terminal.short == "ACTION_NAME"):
         return [chain]
-    named = named or step.terminal.short == "TOOL_NAME"
+    named = named or step.terminal.short in ("TOOL_NAME", "ACTION_NAME")
     if step.target.free or len(chain) > _MAX_MARKERS:
         return []
     return [found for t in step.target.markers for found in _to_name(t, chain, named)][:_MAX_CHAINS]
@@ -152,6 +153,9 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
             spelled, lead = re.escape(written), _newline(closer.terminal)
             twice = f"{lead}{'?' if lead else ''}{spelled}(?={_SPACES}{spelled})"
             found.append(MissingCloser(twice, spelled, f"\n{written[0]}", "twice"))
+            if any(("end", kind) in closer.after for kind in CALLS):
+                near = near_miss_of(closer)
+                found.append(MissingCloser(near, near, _first_of_near(closer), "end"))
             if chain:
                 regex = _SPACES.join([_spelled(closer), near_miss_of(chain[0]), *[_regex(t) for t in chain[1:]]])
                 found.append(MissingCloser(regex, spelled, f"\n{written[0]}", "end"))
@@ -198,6 +202,12 @@ def near_miss_of(step: Transition) -> str:
     """The pattern of a marker with a mistake."""
     lead = _newline(step.terminal)
     return f"{lead}{'?' if lead else ''}(?:{near_miss_pattern(step.terminal.canonical.strip())})"
+
+
+def _first_of_near(step: Transition) -> str:
+    """The characters with which a marker with a mistake may begin."""
+    written = step.terminal.canonical.strip()
+    return f"\n{written[0]}{written[0].swapcase()}{written[1]}"
 
 
 def _after_closer(closer: str, lead: str, regex: str) -> str:

@@ -290,7 +290,7 @@ class _Writer:
         if closer.kind == "argument":
             self._groups += 1  # its name
         self._groups += 1
-        self.branches[self._groups] = Branch((), self._handlers, config, False, closer)
+        self.branches[self._groups] = Branch((), self._handlers, config, closer.kind == "end", closer)
         return f"(?:{closer.regex})()"
 
     def _is_text(self, config: Config) -> bool:

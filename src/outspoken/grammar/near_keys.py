@@ -1,6 +1,6 @@
-"""Keys with a mistake: transitions over text that is nearly a key of an object, where other keys may stand, too.
+"""Keys with a mistake: transitions over text that is nearly a key, or nearly the marker behind the last argument.
 
-To the strict grammar, a key with a mistake is an unknown key or the name of an argument.
+To the strict grammar, either is an unknown key or the name of an argument if other keys may stand there, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from outspoken.patterns.near_miss import near_miss_pattern
 
 from .automaton import Config, Transition
-from .near_openers import regex_of
+from .near_openers import is_evidence, regex_of
 from .tables import Terminal
 
 #: A key, its quotes and its colon as a grammar spells them, and the quote of a value.
@@ -31,20 +31,36 @@ PRIORITY = 9
 def near_keys(config: Config) -> list[Transition]:
     """The transitions over keys with a mistake that may stand in a configuration, if other keys may."""
     markers = config.strict_transitions()[2]
-    quotes = {step.terminal.canonical.strip() for step in markers if step.terminal.short == "_KEY_OPEN"}
-    if any(step.terminal.short == "_OTHER_KEY" for step in markers):
-        quotes.add('"')
+    firsts = {first for step in markers for first in _begins_other_key(step)}
+    named = [step for step in markers if not _begins_other_key(step)] if firsts else []
+    sound = "|".join([regex_of(step.terminal) for step in named])
     found: list[Transition] = []
-    for step in markers if quotes else []:
-        written = step.terminal.canonical.strip()
-        key = _KEY.fullmatch(written)
-        roles = {value.role for value in step.target.strict_transitions()[1]}
-        if key is None or key[1] not in quotes or roles & _READ_LATER:
+    for step in named:
+        written = step.terminal.canonical
+        if written[:1] not in firsts:
             continue
-        end = _AT_COLON if written[-1] == ":" else _AT_QUOTE
-        regex = f"(?!{regex_of(step.terminal)}){near_miss_pattern(written)}{end}"
+        if key := _KEY.fullmatch(written.strip()):
+            written = written.strip()
+            roles = {value.role for value in step.target.strict_transitions()[1]}
+            end = _AT_COLON if written[-1] == ":" else _AT_QUOTE
+            if not key or roles & _READ_LATER:
+                continue
+        elif is_evidence(step.terminal) and not written[0].isalnum() and written[0] not in "\"'":
+            end = ""
+        else:
+            continue
         name, short = f"{step.terminal.name}~", step.terminal.short
+        regex = f"(?!{sound}){near_miss_pattern(written)}{end}"
         terminal = Terminal(name, short, regex, "", grows=True, may_stay_open=True, priority=PRIORITY, first=written[0])
         after = (("replace", written), *step.after)
         found.append(Transition(terminal, step.target, step.before, after, step.cost, written, replaces=True))
     return found
+
+
+def _begins_other_key(step: Transition) -> str:
+    """The first character of a key that the grammar does not name; "" if the marker begins none."""
+    if step.terminal.short == "_OTHER_KEY":
+        return '"'
+    if any(after.terminal.short == "ARG_NAME" for after in step.target.strict_transitions()[2]):
+        return step.terminal.canonical[:1]
+    return ""
