@@ -23,6 +23,8 @@ from .state import ReplyState
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
+#: What the name of a repaired call does not hold.
+_NOT_IN_NAME = frozenset('"{}\n')
 
 
 class CallBuilder:
@@ -344,6 +346,8 @@ class CallBuilder:
         if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):
             self._answers.end_call(node, end)
             return
+        if recorder.edits and name and not _NOT_IN_NAME.isdisjoint(name):
+            node.problem = node.problem or "the name holds punctuation of the call"
         if not name or node.problem or recorder.ambiguity:
             node.problem = node.problem or recorder.ambiguity or "a tool call has no name"
             recorder.ambiguity = ""

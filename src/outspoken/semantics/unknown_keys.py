@@ -21,6 +21,8 @@ from .state import ReplyState
 _KEY = re.compile(r"""(?P<key>["'“](?:[^"'\\\n]|\\.){0,200}["'”]|[\w.\-]{1,200})\s*[:：=]?\s*\Z""")
 #: A key is searched in so many characters before its value.
 _MAX_KEY = 320
+#: The levels of repair that may take a part of a value for a key.
+_GUESSED = frozenset({"strings", "heuristic"})
 #: A value is shown with at most so many characters.
 _SHOWN = 40
 
@@ -51,10 +53,9 @@ def complete(state: ReplyState, node: OpenNode) -> None:
         if entry is not None and _may_read(state):
             node.name = entry.value
             _take(state, node, entry, NAME_KEYS)
-    if node.arguments is None and not node.problem:
-        doubtful = next((e for e in node.unknown if _may_be_arguments(state, node, e)), None)
-        if doubtful is not None:
-            node.problem = f"`{node.name or ''}` has no arguments, but the unknown key {shown(doubtful.key)}"
+    doubtful = next((entry for entry in node.unknown if _may_be_arguments(state, node, entry)), None)
+    if doubtful is not None and not node.problem:
+        node.problem = f"the key {shown(doubtful.key)} may hold arguments of `{node.name or ''}`"
     report(state, node, "note" if node.arguments is not None or node.problem else "warning")
 
 
@@ -118,8 +119,12 @@ def _holds_object(state: ReplyState) -> Any:
 
 
 def _may_be_arguments(state: ReplyState, node: OpenNode, entry: UnknownEntry) -> bool:
-    """May an entry hold the arguments of a call, or be one of them?"""
-    if isinstance(entry.value, (dict, list)) or meant(entry.key, ARGUMENTS_KEYS):
+    """May an entry hold the arguments of a call, or be one of them, which a repair may have torn off?"""
+    is_data = isinstance(entry.value, (dict, list)) or bool(meant(entry.key, ARGUMENTS_KEYS))
+    if node.arguments is None and is_data:
+        return True
+    levels = {edit.level for edit in state.recorder.edits}
+    if not levels.isdisjoint(_GUESSED) or ("structure" in levels and not node.arguments):
         return True
     tools = state.context.tools
     schema = tools.schema(node.name) if tools is not None and node.name and node.name in tools else None
