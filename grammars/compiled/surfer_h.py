@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "surfer_h.lark": 1417269924,
+    "surfer_h.lark": 791642426,
 }
 FORMAT = "surfer_h"
 PROMPT_END = ""
@@ -103,8 +103,8 @@ match_6 = lazy(
     r'?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}'
     r':)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,'
     r'99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:('
-    r'[^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,20'
-    r'0}"\s{0,99}:))',
+    r'[^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|"(?=[^"\n]{5,7}")[actionA'
+    r'CTION]{0,6}[^"\n]?[actionACTION]{0,6}"\s{0,99}:(?=\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_7 = lazy(
     globals(), "match_7",
@@ -120,7 +120,8 @@ match_8 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{'
     r'0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,'
     r'99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|'
-    r')|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r')|"(?=[^"\n]{5,7}")[actionACTION]{0,6}[^"\n]?[actionACTION]{0,6}"\s{0,99}:(?=\s{0,99}\{)|(?:"(?:[^"\\\n'
+    r']|\\.){0,200}"\s{0,99}:))',
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -450,7 +451,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after ', '; expected: '"thought": ', _FLAG, '"action": ', _OTHER_KEY
+                        # state 4: after ', '; expected: '"thought": ', _FLAG, '"action": ', _ODD_ACTIONS_K…
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -502,7 +503,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 content1 = last, (m.start(4), m.end(4))
                             end_think(out, start1, m.end(4), *(content1 or ()))
                             pos = m.end()
-                            # after ', ' in code; expected: '"thought": ', _FLAG, '"action": ', _OTHER_…
+                            # after ', ' in code; expected: '"thought": ', _FLAG, '"action": ', _ODD_AC…
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
