@@ -130,6 +130,7 @@ class Detector:
         known = self.detected is not None
         names, likely, self._wanted = self._openers.at(text.text, start, final=final, behind=behind, known=known)
         if not names:
+            self._written = ""  # no format has it here
             self._read_as_text()
             return
         if len(likely) == 1 and final:
