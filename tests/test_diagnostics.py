@@ -130,6 +130,17 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
         '__CARD:__ {"title": "Moss"}',
         "payloads:1:1 odd-marker: this marker is not written as the format writes it",
     ),
+    "unread-markup": (
+        "hermes",
+        "<tool_call>\nls -la\n</tool_call>",
+        "hermes:1:1 unread-markup: "
+        "this looks like the marker '<tool_call>', but no call could be read here, so it stays text",
+    ),
+    "other-key": (
+        "hermes",
+        '<tool_call>{"name": "f", "params": {"a": 1}}</tool_call>',
+        'hermes:1:26 other-key: the key `"params": ` was read as `"arguments"`',
+    ),
     "missing-payload": (REGISTRY, "CARD:\n- a", "payloads:1:1 missing-payload: no payload follows this marker"),
 }
 
@@ -168,6 +179,7 @@ def test_a_diagnostic_is_data() -> None:
 
 
 def test_every_code_is_in_the_table() -> None:
-    source = "".join([path.read_text("utf-8") for path in Path(outspoken.__file__).parent.glob("*.py")])
-    noted = set(re.findall(r'\.note\(\s*"([a-z-]+)"', source)) | set(MARKUP)
+    rooms = [Path(outspoken.__file__).parent / room for room in ("semantics", "engine", "detection")]
+    source = "".join([path.read_text("utf-8") for room in rooms for path in room.glob("*.py")])
+    noted = set(re.findall(r'(?:\.report|PendingDiagnostic)\(\s*"([a-z-]+)"', source)) | set(MARKUP)
     assert noted <= set(MESSAGES), noted - set(MESSAGES)
