@@ -112,7 +112,7 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
     ),
     "invalid-answer": (
         "react_json",
-        '{"action": "Final Answer", "action_input": "a" b}',
+        '{"action": "Final Answer", "action_input": "a" b c"}',
         "react_json:1:1 invalid-answer: the rest of the answer cannot be read",
     ),
     "lone-surrogate": (
@@ -139,7 +139,17 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
     "other-key": (
         "hermes",
         '<tool_call>{"name": "f", "params": {"a": 1}}</tool_call>',
-        'hermes:1:26 other-key: the key `"params": ` was read as `"arguments"`',
+        'hermes:1:26 other-key: the key `"params"` was read as `"arguments"`',
+    ),
+    "unknown-key": (
+        "json",
+        '{"toolCalls": [], "content": "So.", "plan": 1}',
+        "json:1:37 unknown-key: the key `plan` has no meaning here; it is kept in `unread`",
+    ),
+    "invalid-list": (
+        "function_calls_json",
+        '<function_calls>[{"name": "f", "arguments": {}} so]</function_calls>',
+        "function_calls_json:1:49 invalid-list: this does not belong between the entries of a list",
     ),
     "missing-payload": (REGISTRY, "CARD:\n- a", "payloads:1:1 missing-payload: no payload follows this marker"),
 }

@@ -95,8 +95,8 @@ def _only(node: OpenNode, words: tuple[str, ...], fits: Any) -> UnknownEntry | N
 
 
 def _take(state: ReplyState, node: OpenNode, entry: UnknownEntry, words: tuple[str, ...]) -> None:
-    """Record that a key was read as one of some words."""
-    edit = Edit(entry.start, entry.key_end, f'"{meant(entry.key, words)}"', "other-key", "markup")
+    """Record that a key was read as the first of some words, which mean the same."""
+    edit = Edit(entry.start, entry.key_end, f'"{words[0]}"', "other-key", "markup")
     state.recorder.edits.append(edit)
     node.unknown = tuple([other for other in node.unknown if other is not entry])
 
