@@ -39,7 +39,14 @@ def written_markers(tables: Tables) -> list[str]:
     known = [tables.terminals[name] for name in thoughts if name in tables.terminals]
     of_thoughts = {written for terminal in known for written in written_forms(terminal)}
     found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
-    return [w for terminal in found for w in written_forms(terminal) if w not in of_thoughts]
+    names = [] if _reports_mentions(tables) else [t for t in tables.terminals.values() if t.short == "PAYLOAD_NAME"]
+    payloads = [f"{name.strip()}:" for t in names for name in spellings(without_conditions(t.regex))]
+    return [*(w for terminal in found for w in written_forms(terminal) if w not in of_thoughts), *payloads]
+
+
+def _reports_mentions(tables: Tables) -> bool:
+    """Does the grammar itself say where a payload is named and none follows?"""
+    return any("mention" in kinds.split() for kinds in tables.nodes)
 
 
 def overlap(automaton: Automaton) -> int:
