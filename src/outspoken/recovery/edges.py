@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import is_object
 from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
@@ -12,6 +13,8 @@ from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, leading_space, m
 from .path import BLANK, SIGNIFICANT, Edge, Node, RecoveryStep, Region, name_after
 from .values import ValueReader, opens_json
 
+#: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
+_CONTEXT = 50
 #: How many closing markers that are punctuation a value may run over.
 _MAX_SHORT_ENDS = 6
 #: No name is longer than this.
@@ -44,7 +47,7 @@ class EdgeFinder:
             while at < self._end and self._text[at] in BLANK:
                 at += 1
         stands = at in self.starts and self.stands(config.markers, at)
-        cost = 0
+        cost, ends = 0, set[int]()
         for marker in config.markers if free is None else config.leading_markers:
             if marker.replaces or (self._has_json and marker.terminal.canonical.strip() in ("{", "[")):
                 continue  # the marker is tried itself; or it is read with all that it holds
@@ -52,7 +55,10 @@ class EdgeFinder:
             read = read or self.unconditional_name(marker, at, node)
             if node.is_after_repair:
                 read = [edge for edge in read if self._may_follow_repair(marker, edge, node)]
-            found += [edge._replace(cost=edge.cost + cost) for edge in read]
+            found += [
+                edge._replace(cost=edge.cost + (costs.OTHER_MARKER if edge.end in ends else cost)) for edge in read
+            ]
+            ends |= {edge.end for edge in read if edge.cost}
             if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
             elif self._may_edit and free is None and not stands and self.may_insert(marker, at, config, node):
@@ -102,7 +108,9 @@ class EdgeFinder:
             cost, edits = 0, ()
             if marker.inserted:
                 cost, edits = costs.MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
-            return [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
+            found = [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
+            near = self._region.near.get(pos)
+            return found if near is None or marker.inserted else found + self._near(marker, pos, pos, near, end - pos)
         found: list[Edge] = []
         if marker.inserted or not self._may_edit:
             return found
@@ -115,16 +123,24 @@ class EdgeFinder:
             end = pos + lead + len(written)
             found.append(Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(pos + lead)
-        return found + self._near(marker, pos, near, len(written)) if near is not None else found
+        return found + self._near(marker, pos, pos + lead, near, len(written)) if near is not None else found
 
     def _near(
-        self, marker: Transition, pos: int, near: dict[str, tuple[tuple[int, int], ...]], length: int
+        self, marker: Transition, pos: int, start: int, near: dict[str, tuple[tuple[int, int], ...]], length: int
     ) -> list[Edge]:
-        """The near misses that stand here of those spellings of a marker that are longer than `length`."""
+        """The near misses from `start` on of those spellings of a marker that are longer than `length`.
+
+        They cost more if the marker is not what the grammar has between what stands beside it.
+        """
         forms, found = marker_forms(marker), list[Edge]()
+        is_begun = forms.regex.match(self._text, pos) is not None
         for written in forms.spellings:
             for end, cost in near.get(written, ()) if len(written) > length else ():
-                extra = forms.extra + (costs.INTACT_OTHER if self._starts_intact(pos, end) else 0)
+                extra = forms.extra + (costs.INTACT_OTHER if not is_begun and self._starts_intact(pos, end) else 0)
+                before, behind = self._text[max(start - _CONTEXT, 0) : start], self._text[end : end + 8 * _CONTEXT]
+                at = len(before) - (start - pos)
+                if not any(forms.regex.match(before + written + behind, n) for n in {at, len(before)}):
+                    extra += costs.OUT_OF_CONTEXT
                 edits = (_edit(pos, end, marker.terminal.canonical or written, "damaged-marker"),)
                 step = RecoveryStep(marker, pos, end, written, edits=edits)
                 found.append(Edge(cost + extra, end, marker.target, (step,)))
@@ -255,6 +271,8 @@ class EdgeFinder:
         follows = after == self._end or after in self.starts or self.stands(config.markers, after)
         if self._has_json and text[after : after + 1] in ("{", "["):
             follows = follows or any(opens_json(step) for step in (*config.markers, *config.embedded))
+        if text[after : after + 1] in ("'", '"'):
+            follows = follows or any(notation_of(step.terminal).repaired_as_literal for step in config.embedded)
         if not follows:
             return []
         is_inside = after == at + 1 or text[at] == text[at - 1 : at]

@@ -94,7 +94,7 @@ class MarkerLexer(NamedTuple):
                     return None
                 found.append(Token(match.start(), match.end()))
         solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in found]
-        near = without_parts(find_near(text, self.spellings), solid)
+        near = without_parts(find_near(text, self.spellings, self.marks), solid)
         begun = {token.start for token in found}
         for start, ends in near.items():
             if start not in begun and not ends.keys() <= self.marks:

@@ -16,8 +16,11 @@ _MAX_PLACES = 4000
 NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
 
 
-def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
-    """The near misses of spellings in a text. Where one stands intact, it has none."""
+def find_near(text: str, spellings: Iterable[str], marks: frozenset[str] = frozenset()) -> NearMarkers:
+    """The near misses of spellings in a text. Where one stands intact, it has none.
+
+    One of the `marks` may also be intact, but for a character that is doubled before it.
+    """
     found: NearMarkers = {}
     places = 0
     for written in spellings:
@@ -33,10 +36,10 @@ def find_near(text: str, spellings: Iterable[str]) -> NearMarkers:
             ends = _near_ends(text[start : start + size + most + 1], written)
             if ends:
                 found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
-    return _without_tails(found, text)
+    return _without_tails(found, text, marks)
 
 
-def _without_tails(found: NearMarkers, text: str) -> NearMarkers:
+def _without_tails(found: NearMarkers, text: str, marks: frozenset[str]) -> NearMarkers:
     """The near misses without those that hold an intact marker, or are the rest of a marker that begins before."""
     kept: NearMarkers = {}
     for start, by_spelling in found.items():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.scanner import read_at
+from outspoken.patterns.spellings import without_conditions
 from outspoken.results.edits import Edit, RepairedValue
 from outspoken.semantics.keys import ARGUMENTS_KEYS, NAME_KEYS, meant
 
 from .marker_lexer import marker_forms
 from .path import BLANK, RecoveryStep
+
+_KEY = re.compile(r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:')
 
 
 def read_repaired(
@@ -37,13 +41,16 @@ def _read(
             pos += 1
             continue
         transition, end, value = _read_token(config, text, pos, max_depth)
-        if transition is None:
-            return None
-        if other_keys and transition.terminal.short == "_OTHER_KEY":
-            read = _read_other_key(config, text, pos, end)
+        if other_keys and (transition is None or transition.terminal.short == "_OTHER_KEY"):
+            key = _KEY.match(text, pos)
+            read = _read_other_key(config, text, pos, key.end()) if key is not None else None
             if read is not None:
                 transition, end, key_end, word = read
                 found.append(Edit(offsets.raw(pos), offsets.raw(key_end), f'"{word}"', "other-key", "markup"))
+            elif transition is None:
+                transition, end = _read_bracket(config, text, pos)
+        if transition is None:
+            return None
         if end > stop:
             break
         step = RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end])
@@ -68,6 +75,16 @@ def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Tr
             if found is not None:
                 return transition, found[1], (found[0], found[2])
     return None, pos, None
+
+
+def _read_bracket(config: Config, text: str, pos: int) -> tuple[Transition | None, int]:
+    """The transition over a bracket before something else than the grammar asks for, and its end."""
+    for marker in config.markers:
+        if not marker.inserted and marker.terminal.canonical.strip() == text[pos]:
+            bare = re.match(without_conditions(marker.terminal.regex), text[pos : pos + 1])
+            if bare is not None and bare.end():
+                return marker, pos + 1
+    return None, pos
 
 
 def _read_other_key(config: Config, text: str, pos: int, end: int) -> tuple[Transition, int, int, str] | None:

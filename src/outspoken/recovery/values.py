@@ -102,11 +102,10 @@ class ValueReader:
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
     ) -> list[Edge]:
         """A value with mistakes in its marks."""
-        near = [
-            (start, *ends[notation.mark][0])
-            for start, ends in sorted(self._region.near.items())
-            if start >= at and notation.mark in ends
-        ]
+        near: list[tuple[int, int, int]] = []
+        for start, ends in sorted(self._region.near.items()):
+            if start >= (near[-1][1] if near else at) and notation.mark in ends:
+                near.append((start, *ends[notation.mark][0]))
         if not near or len(near) > _MAX_NEAR_MARKS:
             return []
         pieces, offsets, last = list[str](), list[tuple[int, int]](), at
