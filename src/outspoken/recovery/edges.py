@@ -49,7 +49,7 @@ class EdgeFinder:
         stands = at in self.starts and self.stands(config.markers, at)
         cost, ends = 0, set[int]()
         for marker in config.markers if free is None else config.leading_markers:
-            if marker.replaces or (self._has_json and marker.terminal.canonical.strip() in ("{", "[")):
+            if marker.replaces or (self._has_json and _opens_whole_json(marker)):
                 continue  # the marker is tried itself; or it is read with all that it holds
             read = self.marker(marker, pos, config) or (self.marker(marker, at, config) if at > pos else [])
             read = read or self.unconditional_name(marker, at, node)
@@ -96,7 +96,7 @@ class EdgeFinder:
 
     def stands(self, markers: list[Transition], at: int) -> bool:
         """Does one of the markers stand at a place?"""
-        return any(marker_forms(marker).regex.match(self._text, at) for marker in markers)
+        return any(marker_forms(marker).regex.match(self._text, at) for marker in markers if not marker.replaces)
 
     # markers
 
@@ -115,11 +115,11 @@ class EdgeFinder:
         if marker.inserted or not self._may_edit:
             return found
         lead = int(text[pos : pos + 1] in leading_space(marker.terminal))
-        written = next((spelling for spelling in forms.written if text.startswith(spelling, pos + lead)), "")
+        spelled = [spelling for spelling in forms.written if text.startswith(spelling, pos + lead)]
+        written = max(spelled, key=len, default="")
         if written:
-            alike = [t for t in config.markers if written in marker_forms(t).written]
-            if self.stands(alike, pos):
-                return []  # by what follows, it is another marker that is written alike
+            if self.stands(config.markers, pos):
+                return []  # by what follows, it is another marker
             end = pos + lead + len(written)
             found.append(Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(pos + lead)
@@ -168,7 +168,7 @@ class EdgeFinder:
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
         token = self.starts.get(pos)
-        return token is not None and not token.is_near and token.end <= end
+        return token is not None and not token.is_near and end - 1 <= token.end <= end
 
     def _may_follow_repair(self, marker: Transition, edge: Edge, node: Node) -> bool:
         """May a marker stand right behind a repair? A name may only if it is well followed.
@@ -371,6 +371,14 @@ class EdgeFinder:
     def is_opener(self, at: int) -> bool:
         """Does a marker stand here that leads out of text?"""
         return self.stands(self._openers, at)
+
+
+def _opens_whole_json(marker: Transition) -> bool:
+    """Is a marker the bracket of JSON that is read as a whole: all of its keys and values are terminals of JSON?"""
+    if marker.terminal.canonical.strip() not in ("{", "["):
+        return False
+    written = [step.terminal.canonical.strip() for step in marker.target.markers]
+    return not any(text.startswith('"') and not text.endswith(":") for text in written)
 
 
 def _is_json(config: Config) -> bool:

@@ -21,6 +21,10 @@ from .near_markers import NearMarkers, find_near, without_parts
 
 #: A marker of at most this length is punctuation, which is too common to be evidence.
 PUNCTUATION_LENGTH = 2
+#: A bracket that may begin JSON: at the beginning of a line, or behind other JSON.
+_BRACKET = re.compile(r"(?:\A|\n|[}\],]\s{0,3})([\[{])")
+#: How far behind the bracket of a call one of its keys stands at most.
+_NEAR_KEY = 120
 
 
 class Token(NamedTuple):
@@ -76,6 +80,7 @@ class MarkerLexer(NamedTuple):
     keys that the grammar knows, each with whether the arguments of a call are its value. `has_json` says that the
     grammar has embedded JSON values; their punctuation is not inserted piece by piece. `spellings` are those of which
     near misses are found, each with the white space before it that may belong to it; `marks` are those in values.
+    `opens_bare` says that a bracket alone may open a call.
     """
 
     marker: re.Pattern[str]
@@ -84,6 +89,7 @@ class MarkerLexer(NamedTuple):
     keys: dict[str, bool]
     spellings: dict[str, frozenset[str]]
     marks: frozenset[str]
+    opens_bare: bool
 
     def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
         """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
@@ -101,6 +107,12 @@ class MarkerLexer(NamedTuple):
                 end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
                 lead = any(text[start - 1 : start] in self.spellings[written] for written in ends)
                 found.append(Token(start - lead, end, True))
+        if self.opens_bare:
+            begun = {token.start for token in found}
+            for match in _BRACKET.finditer(text):
+                at = match.start(1)
+                if at not in begun and self.call_key.search(text, at, at + _NEAR_KEY):
+                    found.append(Token(at, at + 1, True))
         return sorted(found), near
 
 
@@ -130,11 +142,12 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
             if mistakes_allowed(spelling):
                 near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
     keys = _json_keys(automaton)
+    opens_bare = any(t.terminal.canonical.strip() in ("{", "[") for t in automaton.top_level_markers)
     ordered = sorted(sources, key=lambda source: -sources[source])
     marker = "|".join([f"(?:{source})" for source in ordered]) or "(?!)"
     key = "|".join(map(re.escape, keys)) or "(?!)"
     call_key = re.compile(rf"""["'“＂`]?(?:{key})["'”＂`]?\s{{0,9}}[:：=]""")
-    return MarkerLexer(re.compile(marker), has_json, call_key, keys, near, marks)
+    return MarkerLexer(re.compile(marker), has_json, call_key, keys, near, marks, opens_bare)
 
 
 def _is_json_key(terminal: Terminal) -> bool:
