@@ -121,7 +121,8 @@ class EdgeFinder:
             if self.stands(config.markers, pos):
                 return []  # by what follows, it is another marker
             end = pos + lead + len(written)
-            found.append(Edge(forms.extra, end, target, (RecoveryStep(marker, pos, end, written),)))
+            extra = forms.extra + costs.OTHER_BRACKET * (written in ("{", "["))
+            found.append(Edge(extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(pos + lead)
         return found + self._near(marker, pos, pos + lead, near, len(written)) if near is not None else found
 
@@ -378,7 +379,7 @@ def _opens_whole_json(marker: Transition) -> bool:
     if marker.terminal.canonical.strip() not in ("{", "["):
         return False
     written = [step.terminal.canonical.strip() for step in marker.target.markers]
-    return not any(text.startswith('"') and not text.endswith(":") for text in written)
+    return not any(len(text) > 1 and text[0] == text[-1] == '"' for text in written)
 
 
 def _is_json(config: Config) -> bool:
