@@ -15,6 +15,8 @@ from .values import ValueReader, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.
 _CONTEXT = 50
+#: As much punctuation alone is left over from markup rather than text.
+_LONGEST_SCRAP = 3
 #: How many closing markers that are punctuation a value may run over.
 _MAX_SHORT_ENDS = 6
 #: No name is longer than this.
@@ -47,7 +49,7 @@ class EdgeFinder:
             while at < self._end and self._text[at] in BLANK:
                 at += 1
         stands = at in self.starts and self.stands(config.markers, at)
-        cost, ends = 0, set[int]()
+        cost, ends, standing, missing = 0, set[int](), set[str](), list[Transition]()
         for marker in config.markers if free is None else config.leading_markers:
             if marker.replaces or (self._has_json and _opens_whole_json(marker)):
                 continue  # the marker is tried itself; or it is read with all that it holds
@@ -61,8 +63,10 @@ class EdgeFinder:
             ends |= {edge.end for edge in read if edge.cost}
             if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
+                standing.add(marker.terminal.canonical.strip())
             elif self._may_edit and free is None and not stands and self.may_insert(marker, at, config, node):
-                found.append(self.inserted(marker, pos))
+                missing.append(marker)
+        found += [self.inserted(m, pos) for m in missing if m.terminal.canonical.strip() not in standing]
         if at < self._end and free is None:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
@@ -121,7 +125,9 @@ class EdgeFinder:
             if self.stands(config.markers, pos):
                 return []  # by what follows, it is another marker
             end = pos + lead + len(written)
-            extra = forms.extra + costs.OTHER_BRACKET * (written in ("{", "["))
+            extra = forms.extra
+            if written in ("{", "[") and not forms.regex.match(text, pos + lead):
+                extra += costs.OTHER_BRACKET
             found.append(Edge(extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(pos + lead)
         return found + self._near(marker, pos, pos + lead, near, len(written)) if near is not None else found
@@ -327,12 +333,18 @@ class EdgeFinder:
         for token in self._ends_of_text(free):
             if token.start < pos:
                 continue
-            found.append(_text(free, pos, token.start, cost))
+            found.append(_text(free, pos, token.start, cost + is_plain * self._cost_of_scrap(pos, token.start)))
             cost += self._cost_as_text(token) if is_plain else costs.MARKER_IN_VALUE
             if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0) or not runs_over:
                 return found  # what follows a call that may be cut is not text where it looks like a part of it
-        found.append(_text(free, pos, self._end, cost))
+        found.append(_text(free, pos, self._end, cost + is_plain * self._cost_of_scrap(pos, self._end)))
         return found if is_plain else found + self._short_ends(pos, free)
+
+    def _cost_of_scrap(self, start: int, end: int) -> int:
+        """What it costs that text is nothing but some punctuation, which is rather left over from markup."""
+        scrap = self._text[start:end].strip(BLANK)
+        is_scrap = 0 < len(scrap) <= _LONGEST_SCRAP and SIGNIFICANT.issuperset(scrap)
+        return costs.STRAY_CHARACTER if is_scrap and start > 0 else 0
 
     def _ends_of_text(self, free: Transition) -> list[Token]:
         """The tokens at which free text may end, and the names of actions and payloads that need no marker."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from outspoken.grammar.automaton import Automaton, Config
+from outspoken.grammar.automaton import Automaton, Config, Operations
 from outspoken.grammar.lenient_rules import begins_with_newline
+from outspoken.grammar.vocabulary import CALLS, EMBEDDED_VALUES, TOKENS
 from outspoken.notations.tools import Tools
 from outspoken.results.edits import RepairBudget, RepairLimit
 from outspoken.results.settings import Settings
@@ -16,6 +17,8 @@ from outspoken.semantics.steps import Step as RecoveryStep
 from .marker_lexer import Token
 from .near_markers import NearMarkers
 
+#: The terminals that say something of a call.
+_SAYING = TOKENS | EMBEDDED_VALUES | {"ARG_VALUE"}
 #: Characters that are not dropped: they may be a part of what was meant.
 SIGNIFICANT = frozenset("{}[]()=<>\"'")
 
@@ -71,13 +74,14 @@ class Node(NamedTuple):
     """How a place was reached: the last steps, and the node before them.
 
     `name` is the name of the call or payload that is being read. `lacks_opener` says that a marker that opens calls was
-    missing.
+    missing. `meaning` is the same for ways that say the same, and 0 if nothing but text was read.
     """
 
     steps: tuple[RecoveryStep, ...]
     before: Node | None
     name: str
     lacks_opener: bool
+    meaning: int = 0
 
     @property
     def is_after_drop(self) -> bool:
@@ -107,6 +111,26 @@ def name_after(steps: tuple[RecoveryStep, ...], known: str) -> str:
         if transition is not None and transition.role == "tool_name" and isinstance(step.value, str):
             return step.value
     return known
+
+
+def meaning_after(steps: tuple[RecoveryStep, ...], known: int, text: str) -> int:
+    """A number for what was said after some steps; `known` is the one before them."""
+    for step in steps:
+        if step.transition is None:
+            continue
+        short = step.transition.terminal.short
+        if _ends_call(step.transition.before):
+            known = hash((known, "end")) or 1
+        if short in _SAYING:
+            said = text[step.start : step.end].strip(BLANK) if step.is_text else step.value_text or step.text
+            known = hash((known, said)) or 1
+        if _ends_call(step.transition.after):
+            known = hash((known, "end")) or 1
+    return known
+
+
+def _ends_call(operations: Operations) -> bool:
+    return any(name == "end" and kind in CALLS for name, kind in operations)
 
 
 def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...]:

@@ -18,7 +18,7 @@ from outspoken.results.edits import Edit
 from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import is_closed, marker_lexer
-from .path import BLANK, Node, RecoveryPath, RecoveryStep, Region, name_after, steps_to
+from .path import BLANK, Node, RecoveryPath, RecoveryStep, Region, meaning_after, name_after, steps_to
 
 _MAX_TOKENS = 400
 _MAX_NODES = 6000
@@ -72,22 +72,54 @@ def _cheapest(region: Region) -> RecoveryPath | None:
     tie = count(0, region.ties)
     queue: list[tuple[int, int, int, Config, bool, Node]] = []
     heapq.heappush(queue, (0, next(tie), 0, region.outer, True, Node((), None, "", False)))
-    seen: set[tuple[int, Config, bool]] = set()
+    #: what each state was reached with at the least cost: one meaning, and another one that costs the same
+    seen: dict[tuple[int, Config, bool], tuple[int, list[int]]] = {}
+    best: tuple[int, Node, Config] | None = None
     while queue and len(seen) < _MAX_NODES and region.nodes > 0:
         region.nodes -= 1
         cost, _, pos, config, may_be_text, node = heapq.heappop(queue)
-        if (pos, config, may_be_text) in seen:
+        if best is not None and cost > best[0]:
+            break
+        least, meanings = seen.setdefault((pos, config, may_be_text), (cost, []))
+        if cost > least or node.meaning in meanings or len(meanings) > 1:
             continue
-        seen.add((pos, config, may_be_text))
+        meanings.append(node.meaning)
         may_end = is_closed(config) or not (region.end_is_certain or node.lacks_opener)
         if may_end and not text[pos:].strip(BLANK):
-            cut = not is_closed(config) and config.end_operations() is None
-            return RecoveryPath(steps_to(node, text, region.base), config, cost, cut)
+            if best is None:
+                best = (cost, node, config)
+            elif node.meaning and best[1].meaning and node.meaning != best[1].meaning:
+                return _path(region, *best, other=node)
+            continue
         for edge in finder.edges(pos, config, may_be_text, node):
             total, after_text = cost + edge.cost, edge.steps[-1].is_text
-            if total <= costs.MAX_COST and (edge.end, edge.target, not after_text) not in seen:
+            known = seen.get((edge.end, edge.target, not after_text))
+            if total <= costs.MAX_COST and (known is None or known[0] >= total):
                 inserted = any(s.transition is not None and s.transition.inserted for s in edge.steps)
                 name = name_after(edge.steps, node.name)
-                entry = Node(edge.steps, node, name, node.lacks_opener or inserted)
+                meaning = meaning_after(edge.steps, node.meaning, text)
+                entry = Node(edge.steps, node, name, node.lacks_opener or inserted, meaning)
                 heapq.heappush(queue, (total, next(tie), edge.end, edge.target, not after_text, entry))
-    return None
+    return _path(region, *best) if best is not None else None
+
+
+def _path(region: Region, cost: int, node: Node, config: Config, other: Node | None = None) -> RecoveryPath:
+    """The path to a node. If another path costs as much and means something else, the first difference is marked."""
+    steps = list(steps_to(node, region.text, region.base))
+    if other is not None:
+        others = [step for step in steps_to(other, region.text, region.base) if _means(step)]
+        meant = [number for number, step in enumerate(steps) if _means(step)]
+        same = [_says(steps[n], region) == _says(o, region) for n, o in zip(meant, others, strict=False)]
+        number = meant[min(same.index(False) if False in same else len(same), len(meant) - 1)]
+        steps[number] = steps[number]._replace(ambiguous="two ways")
+    return RecoveryPath(tuple(steps), config, cost, not is_closed(config) and config.end_operations() is None)
+
+
+def _means(step: RecoveryStep) -> bool:
+    return meaning_after((step,), 0, "") != 0
+
+
+def _says(step: RecoveryStep, region: Region) -> str:
+    """What a step says."""
+    text = region.text[step.start - region.base : step.end - region.base].strip(BLANK) if step.is_text else step.text
+    return step.value_text or text
