@@ -544,7 +544,7 @@ def test_processors_with_equal_settings_share_cache_entries() -> None:
         quiet_processor(cache=cache, settings=ProcessorSettings(log_failed_parses=False, expect="tool_calls")),
         ResponseProcessor(Parser(settings=Settings(max_depth=5)), settings=QUIET, cache=cache),
         quiet_processor(cache=cache, format="hermes"),
-        quiet_processor(cache=cache, repair="heuristic"),
+        quiet_processor(cache=cache, repair="strings"),
         quiet_processor(cache=cache, screen=Screen(width=10, height=10)),
         quiet_processor(cache=cache, tools=[TOOL]),
         quiet_processor(cache=cache, checks=[check]),

@@ -9,7 +9,7 @@ from outspoken.actions.page import PageContext
 from outspoken.json.read import read_json
 from outspoken.parsing.parser import Parser
 from outspoken.results.construct import construct
-from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
+from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import JsonValue, Reply, Segment, Text
 
 from .page_actions import checked_on_page
@@ -49,20 +49,16 @@ class Attempt(NamedTuple):
 
 
 class Strategies:
-    """Reads a response as the caller's parser does, then with more repairs, then in other formats.
-
-    No strategy repairs less than the parser. If the parser is limited to less than the default, none repairs more.
-    """
+    """Reads a response as the caller's parser does, then in other formats, with the same repairs."""
 
     def __init__(self, parser: Parser, settings: ProcessorSettings) -> None:
         self.parser = parser
         self.expect: Expect = settings.expect
         self._recovers = settings.enable_recovery_strategies
-        is_limited = REPAIR_LIMITS.index(parser.repair) < REPAIR_LIMITS.index("strings")
-        self._limit: RepairLimit = parser.repair if is_limited else "heuristic"
+        self._limit: RepairLimit = parser.repair
         self._first = self._with(parser.format, parser.repair if self._recovers else "none")
-        formats = dict.fromkeys((parser.format, "auto"))
-        self._fallbacks = [self._with(format, self._limit) for format in formats] if self._recovers else []
+        is_other = self._recovers and parser.format != "auto"
+        self._fallbacks = [self._with("auto", self._limit)] if is_other else []
 
     def _with(self, format: str, repair: RepairLimit) -> Parser:
         return Parser(format, tools=self.parser.tools, repair=repair, settings=self.parser.settings)
