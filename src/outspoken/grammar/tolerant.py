@@ -225,19 +225,31 @@ class _Writer:
         """
         found: dict[str, list[tuple[BnfRule, int, bool]]] = {}
         while True:
-            more = {name: self._beginnings_of(name, found) for name in self._rules if name not in without}
+            more = {
+                name: self._beginnings_of(name, found, anywhere=not without)
+                for name in self._rules
+                if name not in without
+            }
             more = {name: ways for name, ways in more.items() if ways}
             if more == found:
                 return found
             found = more
 
-    def _beginnings_of(self, name: str, known: Iterable[str]) -> list[tuple[BnfRule, int, bool]]:
+    def _ends_for_sure(self, symbol: str, seen: set[str]) -> bool:
+        """Does a symbol end with a marker, so that the automaton closes it whatever follows?"""
+        if symbol in self._terminals or symbol in seen:
+            return True
+        seen.add(symbol)
+        return all(rule.symbols and self._ends_for_sure(rule.symbols[-1], seen) for rule in self._rules[symbol])
+
+    def _beginnings_of(self, name: str, known: Iterable[str], *, anywhere: bool) -> list[tuple[BnfRule, int, bool]]:
         complete = {rule.symbols for rule in self._rules[name]}
         found: list[tuple[BnfRule, int, bool]] = []
         for rule in self._rules[name]:
             for i, symbol in enumerate(rule.symbols):
                 begun = rule.symbols[:i]
-                if i and not self._is_free(symbol) and begun not in complete and begun != (name,):
+                is_new = i and not self._is_free(symbol) and begun not in complete and begun != (name,)
+                if is_new and (anywhere or self._ends_for_sure(begun[-1], set())):
                     found.append((rule, i, False))
                 if symbol in known and not (i == 0 and symbol == name):
                     found.append((rule, i, True))

@@ -181,12 +181,13 @@ def _prefix(automaton: Automaton, outer: Config) -> tuple[Lexeme, ...]:
     paths: dict[Config, tuple[Transition, ...]] = {automaton.start: ()}
     waiting, before = [automaton.start], None
     for config in waiting:
-        steps = transitions(config)
-        # what was read before may still have to be reduced
-        if any(step.target.stack[:size] == outer.stack and len(step.target.stack) > size for step in steps):
-            before = config
+        if config is outer:
+            before = outer
             break
-        for step in steps:
+        for step in transitions(config):
+            stack = step.target.stack
+            if before is None and len(stack) > size and stack[:size] == outer.stack:
+                before = config  # what was read before may still have to be reduced
             if step.target not in paths:
                 paths[step.target] = (*paths[config], step)
                 waiting.append(step.target)

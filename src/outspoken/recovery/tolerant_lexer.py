@@ -73,6 +73,8 @@ class _Row:
         lacks_opener = is_outside and first >= 0 and not self._finder.is_opener(first)
         self._node = Node((), None, "", lacks_opener)
         self._row: list[Lexeme] = []
+        #: how the last token can be read, and the name of the call that is being read
+        self._last: tuple[RecoveryStep, ...] = ()
         self._name = ""
         self._configs: tuple[Config, ...] = (region.outer,)
         self.options: list[int] = []
@@ -155,7 +157,7 @@ class _Row:
         """Read a marker, or a near miss of one; returns where it ends."""
         at = self._skip(start)
         if self._has_json and self._text[at:end].strip() in ("{", "["):
-            found = self._embedded(at, self._all_places())
+            found = self._embedded(at, self._all_places(), may_be_marker=True)
             if found is not None:
                 return found
         by_cost: dict[tuple[int, int], dict[str, RecoveryStep]] = {}
@@ -228,7 +230,7 @@ class _Row:
         ways: dict[tuple[int, int], list[Edge]] = {}
         for config in self._configs:
             for transition in config.leading_markers if config.free else config.markers:
-                for edge in [] if transition.inserted else self._short_edges(transition, pos, config):
+                for edge in [] if self._is_bracket(transition) else self._short_edges(transition, pos, config):
                     if edge.end <= limit or self._finder.is_near_token(limit):
                         ways.setdefault((edge.cost, -edge.end), []).append(edge)
         if not ways:
@@ -243,10 +245,13 @@ class _Row:
         self._configs = tuple(dict.fromkeys([edge.target for edge in edges]))
         return -end
 
+    def _is_bracket(self, transition: Transition) -> bool:
+        """Is a marker read with all that it holds, or only by the lenient rules?"""
+        return bool(transition.inserted) or (self._has_json and transition.terminal.canonical.strip() in ("{", "["))
+
     def _short_edges(self, transition: Transition, pos: int, config: Config) -> list[Edge]:
         """How a name or punctuation that stands here can be read."""
-        last = tuple(self._row[-1].steps.values())[:1] if self._row else ()
-        node = Node(last, None, self._name, False)
+        node = Node(self._last, None, self._name, False)
         found = [edge for edge in self._finder.marker(transition, pos, config) if not edge.steps[0].edits]
         found = found or self._finder.unconditional_name(transition, pos, node)
         return [self._finder.with_evidence(edge, self._name) for edge in found]
@@ -329,7 +334,7 @@ class _Row:
 
     # embedded values
 
-    def _embedded(self, at: int, configs: tuple[Config, ...]) -> int | None:
+    def _embedded(self, at: int, configs: tuple[Config, ...], *, may_be_marker: bool = False) -> int | None:
         """Read an embedded value or an object whose keys the grammar knows; returns where it ends, or None."""
         ways: dict[tuple[int, tuple[str, ...]], Edge] = {}
         for config in configs:
@@ -343,7 +348,10 @@ class _Row:
         if not ways:
             return None
         ordered = sorted(ways.values(), key=lambda edge: (edge.cost, -edge.end))
-        edge = ordered[self._choose(len(ordered))]
+        chosen = self._choose(len(ordered) + may_be_marker)
+        if chosen == len(ordered):
+            return None
+        edge = ordered[chosen]
         if edge.steps[0].transition is not None:
             self._costs(edge.cost, at)
         for step in edge.steps:
@@ -384,6 +392,7 @@ class _Row:
         known, others = ({self._names[name]: step for name, step in found.items()} for found in (steps, near or {}))
         names = [*kinds, *known, *[f"{tolerant.NEAR.upper()}{name}" for name in others]]
         self._row.append(Lexeme(Kinds(names), start, end, known, others))
+        self._last = tuple(known.values())[:1]
 
     def _costs(self, cost: int, at: int) -> None:
         """Add tokens for what the next token costs."""
