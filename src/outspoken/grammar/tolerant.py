@@ -32,13 +32,13 @@ DAMAGED, MISSING, PRESENT = "damaged_", "missing_", "present_"
 #: What the names of the rules for another marker begin with that is intact, but may have been meant as this one.
 NEAR = "near_"
 #: The powers of two that the cost of a token is the sum of.
-COST_BITS = (1, 2, 4, 8, 16)
+COST_BITS = (1, 2, 4, 8, 16, 32)
 
 _INTRODUCTION = """\
 // The priority of a rule is what it costs, below zero. Lark takes the tree with the greatest sum.
 // A token may be several terminals at once: a marker is itself, MARKER or OPENER (stray, or text), and what may be
 // missing at a place is a token there, which may be skipped. RUN and RUN_END are text between markers.
-// COST_1 to COST_16 stand before a token that is damaged or repaired. CUT_MARKER and CUT_VALUE end a text that is cut.
+// COST_1 to COST_32 stand before a token that is damaged or repaired. CUT_MARKER and CUT_VALUE end a text that is cut.
 """.splitlines()
 _GENERATED = re.compile(r"_+(.+)_(?:star|plus|opt)_\d+")
 
@@ -126,8 +126,8 @@ class _Writer:
         unclosed = self._write_beginnings(self._in_nodes, "_unclosed", title)
         cut = self._write_beginnings(set(), "_cut", "Beginnings of rules, where the text is cut off")
         self._write_terminals()
-        starts = [f"{ENDED}: start _rest?" + (f" | {unclosed} _rest?" if unclosed else "")]
-        starts.append(f"{CUT}: start _cut_off? | {cut} _cut_off?")
+        starts = [f"{ENDED}: start _skips? | _rest" + (f" | {unclosed} _rest?" if unclosed else "")]
+        starts.append(f"{CUT}: start _skips? | _rest | start (cut_marker | cut_value) _skips? | {cut} _cut_off?")
         starts.append("_rest: _stray | _stray? _skips")
         starts.append(f"_skips: {SKIP} | {SKIP} _skips")
         starts.append("_cut_off: _rest | (cut_marker | cut_value) _skips?")

@@ -343,7 +343,7 @@ class _Row:
                     edge = self._finder.with_evidence(edge, self._name)
                     names = tuple([s.transition.terminal.name if s.transition else "" for s in edge.steps])
                     known = ways.get((edge.end, names))
-                    if known is None or edge.cost < known.cost:
+                    if edge.cost <= costs.MAX_COST and (known is None or edge.cost < known.cost):
                         ways[edge.end, names] = edge
         if not ways:
             return None
