@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 from lark import Lark
 
+from outspoken import parse
 from outspoken.cli.main import main
 from outspoken.grammar import tolerant
-from outspoken.recovery import costs
-from outspoken.recovery.earley import grammar_text
+from outspoken.recovery import costs, search
+from outspoken.recovery.earley import grammar_text, read
+from outspoken.recovery.path import RecoveryPath, Region
+from outspoken.recovery.search import recover
 from outspoken.trees.lark_parser import TokenLexer
+from tests.cases import CORPUS
+from tools.damage.markup_cases import bases, damaged_texts
 
 
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder"])
@@ -34,3 +42,40 @@ def test_the_tolerant_grammar_says_what_may_be_wrong_with_a_marker() -> None:
     ]
     assert "marker_in_value.-4: _marker | _opener" in lines
     assert "foreign.-2: broken_start _rest?" in lines
+
+
+#: Formats of several families.
+_FORMATS = ("hermes", "qwen3_coder", "glm_4_5", "pythonic")
+
+
+def _regions(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Region]:
+    """The damaged regions in the damaged texts of the corpus, and in sound ones with a mistake."""
+    found: list[Region] = []
+
+    def note(region: Region) -> RecoveryPath | None:
+        found.append(replace(region))
+        return recover(region)
+
+    monkeypatch.setattr(search, "recover", note)
+    for path in sorted((CORPUS / name / "err").glob("*.txt")):
+        parse(path.read_text("utf-8"), name)
+    for case in damaged_texts(bases(name, 20), Random(f"20 {name}"), 3, 1):
+        parse(case.text, name, tools=case.base.tools, finish_reason="stop")
+    return found
+
+
+def _reads_text_only(path: RecoveryPath | None) -> bool:
+    return path is not None and all(step.is_text or step.transition is None for step in path.steps)
+
+
+@pytest.mark.parametrize("name", _FORMATS)
+def test_the_search_and_the_earley_parser_give_the_same_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser may cost less only where the search reads nothing, or text."""
+    compared = 0
+    for region in _regions(name, monkeypatch):
+        path, other = recover(replace(region, nodes=4000)), read(replace(region, nodes=4000, tokens_left=10_000))
+        if path is None or other is None or _reads_text_only(path):
+            continue
+        compared += 1
+        assert other.cost == path.cost, region.text
+    assert compared > 4

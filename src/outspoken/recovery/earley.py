@@ -217,7 +217,7 @@ class _Walk:
             if not self._take(reading, readings[i + 1 :]):
                 return None
         config = self._config
-        if region.end_is_certain and not is_closed(config):
+        if (region.end_is_certain and not is_closed(config)) or self._loses_markup():
             return None
         cut = not is_closed(config) and config.end_operations() is None
         steps = steps_to(Node(tuple(self._steps), None, "", False), region.text, region.base)
@@ -225,6 +225,14 @@ class _Walk:
             top_level = region.automaton.top_level
             return RecoveryPath(marked_foreign(steps, region), top_level, cost, cut)
         return RecoveryPath(steps, config, cost, cut)
+
+    def _loses_markup(self) -> bool:
+        """Does text behind a marker that is missing hold markers? They belong to what the missing one would end."""
+        for before, step in zip(self._steps, self._steps[1:], strict=False):
+            is_plain = step.is_text and step.transition is not None and step.transition.terminal.short == "TEXT"
+            if before.is_missing and is_plain and any(step.start <= t.start < step.end for t in self._region.tokens):
+                return True
+        return False
 
     def _take(self, reading: Reading, following: list[Reading]) -> bool:
         name, token, use = reading

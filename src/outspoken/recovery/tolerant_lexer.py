@@ -206,7 +206,7 @@ class _Row:
 
     def _run(self, at: int, limit: int) -> int:
         """Read what stands between two markers, as far as the format knows it; returns where it ends."""
-        pos, inserted = at, 0
+        pos, inserted, known = at, 0, self._configs
         while self._skip(pos) < limit:
             found = self._short_marker(pos, limit) if self._text[pos] in BLANK else None
             if found is not None:
@@ -215,9 +215,10 @@ class _Row:
             pos = self._skip(pos)
             if pos > at and not inserted:
                 self._gap(pos)
+            known = known if inserted else self._configs
             found = self._embedded(pos, self._configs)
             if found is None:
-                found = self._short_marker(pos, limit)
+                found = self._short_marker(pos, limit, known if inserted else ())
             if found is None and inserted < 2 and self._insert(pos):
                 inserted += 1
                 continue
@@ -225,8 +226,11 @@ class _Row:
             pos = found if found is not None else self._piece(pos, limit)
         return max(pos, limit)
 
-    def _short_marker(self, pos: int, limit: int) -> int | None:
-        """Read a name or punctuation; returns where it ends, or None if there is none."""
+    def _short_marker(self, pos: int, limit: int, known: tuple[Config, ...] = ()) -> int | None:
+        """Read a name or punctuation; returns where it ends, or None if there is none.
+
+        If it stands only behind a marker that is missing, it may be stray in the configurations that are `known`.
+        """
         ways: dict[tuple[int, int], list[Edge]] = {}
         for config in self._configs:
             for transition in config.leading_markers if config.free else config.markers:
@@ -239,10 +243,13 @@ class _Row:
         cost, end = keys[self._choose(min(len(keys), 3))]
         edges = ways[cost, end]
         self._costs(cost, pos)
-        self._add([tolerant.RUN], pos, -end, {_terminal(edge): edge.steps[0] for edge in reversed(edges)})
+        dropped = [e for c in known if c.free is None for e in self._finder.dropped(pos, c)]
+        is_stray = any(e.end == -end and e.cost == costs.STRAY_CHARACTER for e in dropped)
+        kinds = [tolerant.RUN, tolerant.STRAY_CHARACTER] if is_stray else [tolerant.RUN]
+        self._add(kinds, pos, -end, {_terminal(edge): edge.steps[0] for edge in reversed(edges)})
         for edge in edges:
             self._name = name_after(edge.steps, self._name)
-        self._configs = tuple(dict.fromkeys([edge.target for edge in edges]))
+        self._configs = tuple(dict.fromkeys([*[edge.target for edge in edges], *(known if is_stray else ())]))
         return -end
 
     def _is_bracket(self, transition: Transition) -> bool:
