@@ -46,11 +46,13 @@ MARKERS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</arg_key>",
     "</arg_value>",
 )
 VALUE_FOLLOWERS = (
     "</tool_call>",
     "<arg_key>",
+    "<arg_value>",
 )
 
 match_1 = lazy(

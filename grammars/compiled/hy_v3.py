@@ -43,11 +43,13 @@ MARKERS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</arg_key:opensource>",
     "</arg_value:opensource>",
 )
 VALUE_FOLLOWERS = (
     "</tool_call:opensource>",
     "<arg_key:opensource>",
+    "<arg_value:opensource>",
 )
 
 match_1 = lazy(

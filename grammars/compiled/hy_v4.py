@@ -43,11 +43,13 @@ MARKERS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</arg_key:6124c78e>",
     "</arg_value:6124c78e>",
 )
 VALUE_FOLLOWERS = (
     "</tool_call:6124c78e>",
     "<arg_key:6124c78e>",
+    "<arg_value:6124c78e>",
 )
 
 match_1 = lazy(

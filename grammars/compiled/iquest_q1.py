@@ -37,11 +37,13 @@ MARKERS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</arg_key>",
     "</arg_value>",
 )
 VALUE_FOLLOWERS = (
     "</iquest_tool_call>",
     "<arg_key>",
+    "<arg_value>",
 )
 
 match_1 = lazy(

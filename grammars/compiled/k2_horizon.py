@@ -54,11 +54,15 @@ MARKERS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</ifm|arg_key>",
     "</ifm|arg_value>",
 )
 VALUE_FOLLOWERS = (
     "</ifm|tool_call>",
     "<ifm|arg_key>",
+    "<ifm|arg_type>str</ifm|arg_type><ifm|arg_value>",
+    "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>",
+    "<ifm|arg_value>",
 )
 
 match_1 = lazy(

@@ -18,6 +18,7 @@ from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
+from outspoken.semantics.repeated_keys import may_repeat
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -67,15 +68,21 @@ class FastPath:
         return None if self.leaves_markup(text, output, tools) else output
 
     def leaves_markup(self, raw: str, output: Output, tools: Tools | None) -> bool:
-        """May a text or a value hold markup of the format, or a text a call? The parser reports it."""
+        """May a text or a value hold markup of the format, a text a call, or a call an argument twice?
+
+        The parser reports it.
+        """
         for segment in output.segments:
             if segment.__class__ is Text:
                 if self._text_holds_markup(raw, segment, tools):
                     return True
-            elif self._value_markup.closers and segment.__class__ is ToolCall:
-                for value in segment.arguments.values():
-                    if value.__class__ is str and self._value_markup.is_in(value):
-                        return True
+            elif segment.__class__ is ToolCall:
+                if self._value_markup.closers:
+                    for value in segment.arguments.values():
+                        if value.__class__ is str and self._value_markup.is_in(value):
+                            return True
+                elif may_repeat(segment.arguments_text, segment.arguments):
+                    return True
         return False
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:

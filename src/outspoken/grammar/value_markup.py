@@ -16,8 +16,20 @@ def value_markup(value_end: Config) -> ValueMarkup:
     closers, followers = set[str](), set[str]()
     for closer in value_end.strict_transitions()[2]:
         closers |= _distinct(closer)
-        followers |= {written for step in closer.target.strict_transitions()[2] for written in _distinct(step)}
+        for step in closer.target.strict_transitions()[2]:
+            followers |= _distinct(step)
+            for first, second in _behind_name(step):
+                closers |= first
+                followers |= second
     return ValueMarkup(sorted(closers), sorted(followers))
+
+
+def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:
+    """The markers that follow each other between the name of an argument and its value."""
+    names = [step for step in opener.target.strict_transitions()[2] if step.terminal.short == "ARG_NAME"]
+    ends = [step for name in names for step in name.target.strict_transitions()[2]]
+    pairs = [(_distinct(end), _distinct(step)) for end in ends for step in end.target.strict_transitions()[2]]
+    return [(first, second) for first, second in pairs if first and second]
 
 
 def all_value_markup(automaton: Automaton) -> ValueMarkup:

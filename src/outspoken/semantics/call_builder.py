@@ -14,7 +14,7 @@ from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status
 
-from . import unknown_keys
+from . import repeated_keys, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .open_node import EmbeddedValue, OpenNode
@@ -367,6 +367,7 @@ class CallBuilder:
         status: Status = "repaired" if repairs else "ok"
         text = "".join(node.parts or ())
         call = end_call(output, name, arguments or {}, text, node.id, node.start, end, status, repairs)
+        repeated_keys.report(recorder, "" if node.keyed else text, call)
         if self._tool_names is not None and name not in self._tool_names:
             recorder.report("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
         if output.events is not None:
