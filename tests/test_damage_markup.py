@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -23,6 +24,8 @@ from tools.damage.markup_cases import (
 )
 from tools.damage.oracle import readings
 
+#: Formats whose opening marker is not noticed yet where a key in it has a mistake.
+UNFINISHED = {"gemini_computer_use"}
 WRITABLE = [name for name in registry.names() if is_writable(name)]
 
 
@@ -31,12 +34,19 @@ def hermes() -> Base:
 
 
 def test_mistakes_in_every_format() -> None:
+    """Nothing is lost or run wrong without a word, and pieces give the same reply."""
     assert len(WRITABLE) >= 95
+    readings: list[markup.MarkupReading] = []
     for name in WRITABLE:
         cases = damaged_texts(bases(name, SEED, count=1), Random(f"{SEED} {name}"), 12)
         assert len(cases) == 12, name
-        for case in cases[:3]:
-            assert not markup.read(case, name, pieces=True).differs, case.text
+        readings += [markup.read(case, name, pieces=i < 3) for i, case in enumerate(cases)]
+    counts = Counter(reading.outcome for reading in readings)
+    assert [r.case.text for r in readings if r.outcome == "wrong, ok"] == []
+    silent = [r.case for r in readings if r.outcome == "lost" or r.differs]
+    assert [case.text for case in silent if case.base.format not in UNFINISHED] == []
+    assert counts["wrong, flagged"] <= 0.005 * len(readings)
+    assert counts["meant"] >= 0.94 * len(readings)
 
 
 def test_mistakes_are_not_beside_names_and_values() -> None:
@@ -56,12 +66,15 @@ def test_outcomes() -> None:
     assert markup.outcome(parse(base.text, "hermes"), base.items[1:]) == "wrong, ok"
 
 
-@in_one_item("name", ["mistral", "pythonic", "xlam", "ui_tars", "functionary_v3_1"])
-def test_brute_force_finds_what_was_meant(name: str) -> None:
+@in_one_item("name", ["mistral", "pythonic", "xlam", "ui_tars", "functionary_v3_1", "hermes", "qwen3_coder"])
+def test_mistakes_are_read_as_by_brute_force(name: str) -> None:
+    """Where only one reading makes sense, the parser gives it, or says that it cannot."""
     made = sorted(bases(name, SEED), key=lambda base: len(base.text))[:1]
     for case in damaged_texts(made, Random(name), 3):
         found = readings(case.text, name, case.base.tools)
         assert any(same_items(one, case.base.items) for one in found), case.text
+        if len(found) == 1:
+            assert markup.outcome(markup.read(case, name).reply, found[0]) in ("meant", "flagged"), case.text
 
 
 def test_a_text_that_is_sound_has_one_reading() -> None:
