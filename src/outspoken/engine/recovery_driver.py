@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: No opening marker is longer than this.
 _LONGEST_MARKER = 1500
+#: The repairs of values that are too bold where the search has found nothing.
+_GUESSES = frozenset({"heuristic", "missing-closer", "lost-quote"})
 #: The rules that make a damaged segment worth recovering.
 _SAYING = frozenset({"tool_call", "action", "payload", "envelope", "think", "quoted"})
 
@@ -272,7 +274,7 @@ class RecoveryDriver:
         region.tokens_left = budget.tokens
         path = read(region)
         budget.tokens = region.tokens_left
-        if path is None or path.cost >= below or not _says_something(path):
+        if path is None or path.cost >= below or not _says_something(path) or _guesses(path):
             return False
         accepted = self.apply(path, damage, end, end_is_certain=region.end_is_certain)
         self.policy.recovered(path, accepted=accepted)
@@ -310,6 +312,11 @@ class RecoveryDriver:
         speculation.accept()
         self.resume(end, path.config)
         return True
+
+
+def _guesses(path: RecoveryPath) -> bool:
+    """Is a value of a path guessed, or its end?"""
+    return any(edit.code in _GUESSES for step in path.steps for edit in step.edits)
 
 
 def _says_something(path: RecoveryPath) -> bool:
