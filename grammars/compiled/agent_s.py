@@ -35,6 +35,8 @@ MARKERS = (
     "(Grounded Action)",
     "(Grounded Action)\n```python",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 9
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -43,6 +43,8 @@ MARKERS = (
     "\"status\":",
     "{\"type\": \"tool_use\",",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -38,6 +38,8 @@ MARKERS = (
     "<invoke name=\"",
     "<parameter name=\"",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

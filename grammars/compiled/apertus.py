@@ -33,6 +33,8 @@ MARKERS = (
     "<|tools_prefix|>",
     "<|tools_suffix|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -42,6 +42,8 @@ MARKERS = (
     "<|end|>",
     "[END FINAL RESPONSE]",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -38,6 +38,8 @@ MARKERS = (
     "<|end_of_box|>",
     "do(action=\"",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

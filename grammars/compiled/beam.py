@@ -34,6 +34,8 @@ MARKERS = (
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
     "</rfl:parameter>",

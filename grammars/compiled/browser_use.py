@@ -33,6 +33,8 @@ MARKERS = (
     "\"action\":",
     "\"current_state\":",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -35,6 +35,10 @@ MARKERS = (
     "Grounded Operation:",
     "actions=[",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "Grounded Operation:",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -41,6 +41,8 @@ MARKERS = (
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "Action:\n```json",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 7
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -21,6 +21,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "<｜end▁of▁sentence｜>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -33,6 +33,8 @@ MARKERS = (
     "<｜tool▁call▁end｜>",
     "<｜tool▁sep｜>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

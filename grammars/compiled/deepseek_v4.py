@@ -43,6 +43,8 @@ MARKERS = (
     "<｜DSML｜tool_calls>",
     "<｜DSML｜toolcalls>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</｜DSML｜parameter>",

@@ -41,6 +41,8 @@ MARKERS = (
     "<｜DSML｜ invoke name=\"",
     "<｜DSML｜ parameter name=\"",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</｜DSML｜ parameter>",

@@ -46,6 +46,8 @@ MARKERS = (
     "<invoke name=\"",
     "<parameter name=\"",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

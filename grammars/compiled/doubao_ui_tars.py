@@ -44,6 +44,10 @@ MARKERS = (
     "<point>",
     "Action:",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "Action:",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</Output>",

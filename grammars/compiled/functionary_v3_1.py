@@ -31,6 +31,8 @@ MARKERS = (
     "</function>",
     "<function=",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -28,6 +28,8 @@ MARKERS = (
     "<|eot_id|>",
     ">>>all",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

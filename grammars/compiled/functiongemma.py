@@ -30,6 +30,8 @@ MARKERS = (
     "<start_function_response>",
     "<start_of_turn>model",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

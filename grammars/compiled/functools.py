@@ -35,6 +35,8 @@ MARKERS = (
     "\"status\":",
     "</think>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

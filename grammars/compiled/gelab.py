@@ -28,6 +28,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "action:",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "summary:",

@@ -32,6 +32,8 @@ MARKERS = (
     "<|tool_response>",
     "<|turn>model",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -38,6 +38,8 @@ MARKERS = (
     "<|message_sep|>",
     "assistant<|role_sep|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

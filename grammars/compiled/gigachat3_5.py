@@ -44,6 +44,8 @@ MARKERS = (
     "<｜GCML｜tool_calls>",
     "assistant<|role_sep|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</｜GCML｜parameter>",

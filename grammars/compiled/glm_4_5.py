@@ -44,6 +44,8 @@ MARKERS = (
     "<｜end▁of▁sentence｜>",
     "<｜start▁of▁sentence｜><|Bot|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key>",

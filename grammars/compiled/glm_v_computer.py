@@ -38,6 +38,8 @@ MARKERS = (
     "<|begin_of_box|>",
     "<|end_of_box|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -41,6 +41,8 @@ MARKERS = (
     "{\"action_type\": \"",
     "{'action_type':'",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -34,6 +34,10 @@ MARKERS = (
     "Action:",
     "]; [",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "Action:",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</content>",

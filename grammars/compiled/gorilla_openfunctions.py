@@ -31,6 +31,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "<<function>>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -40,6 +40,8 @@ MARKERS = (
     "<response>",
     "<|tool_call|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -32,6 +32,8 @@ MARKERS = (
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 13
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -40,6 +40,8 @@ MARKERS = (
     "<answer>",
     "<tool_calls>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -41,6 +41,8 @@ MARKERS = (
     "<｜hy_Assistant｜>",
     "<｜hy_eos｜>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key:opensource>",

@@ -34,6 +34,11 @@ MARKERS = (
     "<|message_model|><|content_invoke_tool_json|>",
     "<|message_model|><|content_text|>",
 )
+WEAK_MARKERS = (
+    "\"args\":",
+    "\"name\":",
+)
+LINE_MARKERS = ()
 OVERLAP = 28
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

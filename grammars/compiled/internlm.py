@@ -36,6 +36,8 @@ MARKERS = (
     "<|action_end|>",
     "<|action_start|><|plugin|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -35,6 +35,8 @@ MARKERS = (
     "<arg_value>",
     "<iquest_tool_call>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key>",

@@ -42,6 +42,8 @@ MARKERS = (
     "\"toolCalls\":",
     "\"tool_calls\":",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

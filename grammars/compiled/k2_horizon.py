@@ -52,6 +52,8 @@ MARKERS = (
     "<ifm|tool_call>",
     "<ifm|tool_calls>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</ifm|arg_key>",

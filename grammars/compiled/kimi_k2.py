@@ -36,6 +36,8 @@ MARKERS = (
     "<|tool_calls_section_end|>",
     "functions.",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

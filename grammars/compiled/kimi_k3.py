@@ -54,6 +54,8 @@ MARKERS = (
     "<|open|>response<|sep|>",
     "<|open|>tools<|sep|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "<|close|>argument<|sep|>",

@@ -45,6 +45,8 @@ MARKERS = (
     "<|tool_call_start|>",
     "<|tool_call_start|>[",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -34,6 +34,8 @@ MARKERS = (
     "</think>",
     "<|python_tag|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

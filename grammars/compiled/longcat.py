@@ -36,6 +36,8 @@ MARKERS = (
     "</longcat_tool_call>",
     "<longcat_tool_call>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -38,6 +38,8 @@ MARKERS = (
     "<param name=\"",
     "]]></param>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</param>",

@@ -37,6 +37,8 @@ MARKERS = (
     "</tool_calls>",
     "<tool_calls>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -35,6 +35,8 @@ MARKERS = (
     "<minimax:tool_call>",
     "<parameter name=\"",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

@@ -30,6 +30,8 @@ MARKERS = (
     "]<]minimax[>[<tool_call>",
     "]~b]ai",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

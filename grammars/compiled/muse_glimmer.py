@@ -37,6 +37,8 @@ MARKERS = (
     "<|start|>assistant to=user<|message|>",
     "<|start|>assistantto=",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
     "</atem:parameter>",

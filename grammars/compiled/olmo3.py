@@ -36,6 +36,8 @@ MARKERS = (
     "</function_calls>",
     "<function_calls>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

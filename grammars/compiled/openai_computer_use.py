@@ -39,6 +39,8 @@ MARKERS = (
     "\"status\":",
     "\"type\": \"",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

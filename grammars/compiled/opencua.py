@@ -34,6 +34,10 @@ TRIMS_TEXT = True
 MARKERS = (
     "## Code:",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "## Code:",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

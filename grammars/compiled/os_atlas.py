@@ -31,6 +31,10 @@ MARKERS = (
     "<|im_end|>",
     "actions:",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "actions:",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</point>",

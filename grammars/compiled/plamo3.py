@@ -37,6 +37,8 @@ MARKERS = (
     "<|plamo:end_tool_requests:plamo|>",
     "<|plamo:tag|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

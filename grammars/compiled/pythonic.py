@@ -34,6 +34,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "<|python_end|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -40,6 +40,8 @@ MARKERS = (
     "<parameter=",
     "<tool_call>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

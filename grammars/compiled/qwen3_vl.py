@@ -47,6 +47,8 @@ MARKERS = (
     "<tool_call>",
     "Action:",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -55,6 +55,10 @@ MARKERS = (
     "observation:",
     "observation：",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "Action:",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "Action:",

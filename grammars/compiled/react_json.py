@@ -55,6 +55,10 @@ MARKERS = (
     "observation：",
     "{\"function\":{",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = (
+    "Action:",
+)
 OVERLAP = 3
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

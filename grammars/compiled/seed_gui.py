@@ -67,6 +67,8 @@ MARKERS = (
     "string=\"false\">",
     "string=\"true\">",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

@@ -35,6 +35,8 @@ MARKERS = (
     "<parameter=",
     "<seed:tool_call>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

@@ -31,8 +31,11 @@ FORMAT = "skyvern"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\"action_type\":",
     "\"actions\":",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -33,6 +33,8 @@ MARKERS = (
     "<|tool_call:end|>",
     "<|tool_call:name|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 14
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -35,6 +35,8 @@ MARKERS = (
     "<｜tool_calls_begin｜>",
     "<｜tool_calls_end｜>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</steptml:parameter>",

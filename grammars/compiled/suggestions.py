@@ -20,7 +20,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "suggestions.lark": 72070727,
+    "suggestions.lark": 4194073902,
 }
 FORMAT = "suggestions"
 PROMPT_END = ""
@@ -29,6 +29,8 @@ MARKERS = (
     "SUGGESTED_ACTIONS:",
     "SUGGESTED_VALUES:",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
@@ -42,22 +44,24 @@ header = Header(
 find_1 = lazy(
     globals(), "find_1",
     "(?=[\\n<S`])(?=[<`]|\\s(?:(?=\\s{0,11}(?:[S]))\\s{0,11}SUG|\\s{12})|(?<![a-z])(?:[S](?<![\"'\\*\\w](?s:."
-    "))UGG))(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c"
-    r"\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20"
-    "}\\[)))(?:[ \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20"
-    r"}\[))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
-    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
-    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    "))UGG))(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s{0,20}"
+    r'\[?\s{0,20}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{'
+    r'1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:[ \t\x0c\r\n]*(?:((?<![\w"'
+    "'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s{0,20}\\[?\\s{0,20}\"label\""
+    r"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)"
+    r"(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<"
+    r"![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ \\t\\x0c\\r\\n]*(?:("
-    r"?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:["
-    " \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}\\[))(?:[ "
-    r"\t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|"
-    r"(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
-    r")[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s{0,20}\\[?\\s{0,2"
+    r'0}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?'
+    ":SUGGESTED_VALUES|SUGGESTED_ACTIONS)\\s{0,4}:\\s{0,20}\\[)))(?:[ \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SU"
+    r'GGESTED_VALUES|SUGGESTED_ACTIONS)(?=\s{0,4}:\s{0,20}(?:\[|\{\s{0,20}\[?\s{0,20}"label"|[^\w\s]\s{0,20}'
+    r"\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool"
+    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
+    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")

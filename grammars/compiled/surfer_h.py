@@ -38,6 +38,8 @@ MARKERS = (
     "\"thought\":null",
     "\"thoughts\":null",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -40,6 +40,8 @@ MARKERS = (
     "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -30,6 +30,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "In summary, the next action I will perform is ```",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 3
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -38,6 +38,8 @@ MARKERS = (
     "<tool_call>",
     "[TOOL_CALLS]",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

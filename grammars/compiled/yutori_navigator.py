@@ -36,6 +36,8 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"arguments\":",
 )
+WEAK_MARKERS = ()
+LINE_MARKERS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

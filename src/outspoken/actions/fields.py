@@ -170,6 +170,8 @@ def read_point(value: Any, space: Space, argument: str = "point") -> Point:
 def _numbers(value: Any, argument: str) -> list[float]:
     """All numbers of a value, in order."""
     if isinstance(value, str):
+        if any(value.count(opener) != value.count(closer) for opener, closer in ("()", "[]", "{}")):
+            raise FieldError(argument, f"needs a point in `{argument}`, got {value[:40]!r}")  # a part may be missing
         bare = _TAGS.sub(" ", value).translate(_BRACKETS).strip()
         value = _SEPARATORS.split(bare) if bare else []
         return [_number(part, argument) for part in value if part]

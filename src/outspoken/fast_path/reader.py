@@ -15,7 +15,7 @@ from outspoken.grammar.sources import is_current
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup
 from outspoken.results.encoding import replace_surrogates
-from outspoken.results.replies import Reply, Text, ToolCall
+from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
 from outspoken.semantics.repeated_keys import may_repeat
@@ -47,7 +47,7 @@ class FastPath:
         self.trims_text: bool = module.TRIMS_TEXT
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
-        self._markup = MarkupSearch(module.MARKERS)
+        self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS)
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS)
         self._prompt_end: str = module.PROMPT_END
@@ -75,6 +75,9 @@ class FastPath:
         for segment in output.segments:
             if segment.__class__ is Text:
                 if self._text_holds_markup(raw, segment, tools):
+                    return True
+            elif segment.__class__ is Reasoning:
+                if self._markup.lines and self._markup.line_in(segment.text):
                     return True
             elif segment.__class__ is ToolCall:
                 if self._value_markup.closers:

@@ -6,6 +6,8 @@ too. So what follows must go on as the grammar says, up to a marker that does no
 
 from __future__ import annotations
 
+import re
+
 from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern
 from outspoken.patterns.spellings import spellings, without_conditions
 
@@ -19,6 +21,11 @@ _MAX_MARKERS, _MAX_WAYS = 6, 12
 #: How JSON begins that is not prose.
 _JSON_OPEN = {"JSON_OBJECT": r"\{\s{0,20}[\"'“＂}]", "JSON_ARRAY": r"\[\s{0,20}[\[{\"']", "JSON_STRING": '"'}
 _JSON_OPEN["JSON_VALUE"] = f"(?:{_JSON_OPEN['JSON_OBJECT']}|{_JSON_OPEN['JSON_ARRAY']})"
+#: How the pattern of a marker begins that stands at the start of a line only.
+_LINE_START = r"(?<![^\n"
+#: What may stand before such a marker by mistake.
+_STRAY_LETTER, _SENTENCE_END = r"(?<=(?<![^\n])[A-Za-z<{},])", r"(?<=[.!?:;)])"
+_STRING = r'"[^"\\\n]{0,200}"'
 #: Markers of other formats and of prose are written before the markers of this one are tried with a mistake.
 _PRIORITY = -9
 
@@ -42,10 +49,24 @@ def near_openers(config: Config) -> list[Transition]:
                     regex = f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})"
                     first = {written[0], written[0].swapcase(), written[1]}
                     found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written))
+        found += _beside_line_start(opener)
         bare = without_conditions(opener.terminal.regex)
         if bare != opener.terminal.regex and (following := evidence(opener.target, mistaken=True)):
             regex = f"(?:{bare})(?={SPACES}{following})"
             found.append(_lenient(opener, "~~", regex, opener.terminal.first, ""))
+    return found
+
+
+def _beside_line_start(opener: Transition) -> list[Transition]:
+    """An opening marker of lines behind one character too many, or behind a sentence whose line break is missing."""
+    regex = opener.terminal.regex.replace("\n", r"\n")
+    if _LINE_START not in regex or not (following := evidence(opener.target, is_long=True)):
+        return []
+    found: list[Transition] = []
+    for written in written_forms(opener.terminal):
+        if len(written) >= SHORT_MARKER:
+            regex = f"(?:{_STRAY_LETTER}|{_SENTENCE_END}){re.escape(written)}(?={SPACES}{following})"
+            found.append(_lenient(opener, "~^", regex, written[0], f"\n{written}"))
     return found
 
 
@@ -60,6 +81,8 @@ def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str
     name, short = f"{opener.terminal.name}{mark}", opener.terminal.short
     terminal = Terminal(name, short, regex, "", grows=False, may_stay_open=True, priority=_PRIORITY, first=first)
     after = ((("replace", written),) if written else ()) + opener.after
+    if written and short == "PAYLOAD_NAME":
+        after = tuple([("named", written.strip()) if op == ("token", short) else op for op in after])
     named = opener.terminal.canonical or written or opener.terminal.name
     return Transition(terminal, opener.target, opener.before, after, opener.cost, named, replaces=True)
 
@@ -86,7 +109,8 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
     for step in markers:
         regex = regex_of(step.terminal)
         if is_evidence(step.terminal):
-            found += [near_miss_pattern(w) for w in written_forms(step.terminal)] if mistaken else [regex]
+            found += [_near_key(step, w) for w in written_forms(step.terminal)] if mistaken else [regex]
+            found = [*(_behind_string(step) if mistaken else []), *found]
         elif depth > 1 and len(found) < _MAX_WAYS:
             if mistaken:
                 regex = f"(?:{without_conditions(step.terminal.regex)})"
@@ -98,6 +122,29 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
                 ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken, is_long=is_long)
             found += [regex + (SPACES + way if way else "") for way in ways]
     return found[:_MAX_WAYS]
+
+
+def _near_key(step: Transition, written: str) -> str:
+    """The pattern of a marker with a mistake; an object follows the key of arguments."""
+    return near_miss_pattern(written) + (rf"{SPACES}\{{" if _holds_arguments(step) else "")
+
+
+def _holds_arguments(step: Transition) -> bool:
+    return any(value.role == "arguments" for value in step.target.strict_transitions()[1])
+
+
+def _behind_string(step: Transition) -> list[str]:
+    """A key and a string that are intact, and the key of the arguments behind them with a mistake."""
+    key = rf"(?:{without_conditions(step.terminal.regex)}){SPACES}{_STRING}{SPACES}"
+    return [
+        f"{key}{regex_of(separator.terminal)}{SPACES}{_near_key(other, written)}"
+        for value in step.target.strict_transitions()[1]
+        if value.terminal.short == "JSON_STRING"
+        for separator in value.target.strict_transitions()[2]
+        for other in separator.target.strict_transitions()[2]
+        if is_evidence(other.terminal) and _holds_arguments(other)
+        for written in written_forms(other.terminal)
+    ]
 
 
 def is_evidence(terminal: Terminal) -> bool:

@@ -108,13 +108,13 @@ class PythonNotation(Notation):
         return r"[^,)\]}=:]"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
-        found = self._module.read_at(text, pos, max_depth)
+        found = self._module.read_at(text, pos, max_depth, joins=False)
         if found is None or (not final and found[1] == len(text)):
             return None
         return found[0], found[1], to_json(found[0])
 
     def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
-        value = self._module.decode(text, max_depth)
+        value = self._module.decode(text, max_depth, joins=False)
         return value, to_json(value)
 
     def write(self, value: Any) -> str | None:

@@ -70,26 +70,29 @@ _MAX_BITS = 14_000  # of an integer that can still be written in decimal
 _ESCAPED = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)) | {"\n": "", "\r": "", "\r\n": ""}
 
 
-def read_at(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
-    """Read the literal that begins at `pos`. Returns its value and end; None if there is no sound one."""
+def read_at(text: str, pos: int, max_depth: int, *, joins: bool = True) -> tuple[Any, int] | None:
+    """Read the literal that begins at `pos`. Returns its value and end; None if there is no sound one.
+
+    Without `joins`, adjacent strings on one line of a list are no literal: a comma is missing between them.
+    """
     match = _SIMPLE.match(text, pos)
     if match is not None:
         return _scalar(match), match.end()
     if text.startswith(("[", "{"), pos) and (found := _read_shared(text, pos, max_depth)) is not None:
         return found
     try:
-        value, end = _read(text, pos, max_depth)
+        value, end = _read(text, pos, max_depth, joins=joins)
     except ValueError:
         return None
     match = _ENDED.match(text, end)
     return None if match is None else (value, match.end())
 
 
-def decode(text: str, max_depth: int) -> Any:
-    """Read a text that is one literal. Raises NotJsonError."""
+def decode(text: str, max_depth: int, *, joins: bool = True) -> Any:
+    """Read a text that is one literal; `joins` as for `read_at`. Raises NotJsonError."""
     text = text.strip(" \t\f\r\n")
     try:
-        value, end = _read(text, 0, max_depth)
+        value, end = _read(text, 0, max_depth, joins=joins)
         if end == len(text):
             return value
     except ValueError:
@@ -110,14 +113,15 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     return (value if piece.isascii() else encodable_value(value)), match.end()
 
 
-def _read(text: str, pos: int, max_depth: int) -> tuple[Any, int]:
+def _read(text: str, pos: int, max_depth: int, *, joins: bool) -> tuple[Any, int]:
     """The literal that begins at `pos`, blanks skipped, and the end of its last token. Raises ValueError."""
     stack: list[tuple[str, list[Any], list[str]]] = []
     patterns = _patterns()
     token, joined = patterns.outer, patterns.joined_outer
     while (match := token.match(text, pos)) is not None:
         if match.lastgroup == "string":
-            value, pos = _strings(text, match.start("string"), joined)
+            in_list = not joins and bool(stack) and stack[-1][0] != "("
+            value, pos = _strings(text, match.start("string"), joined, on_lines=in_list)
         elif match.lastgroup != "open":
             value, pos = _scalar(match), match.end()
         elif len(stack) >= max_depth:
@@ -175,10 +179,15 @@ def _scalar(match: re.Match[str]) -> Any:
     return value
 
 
-def _strings(text: str, pos: int, joined: re.Pattern[str]) -> tuple[str, int]:
-    """The value of adjacent strings, and its end."""
+def _strings(text: str, pos: int, joined: re.Pattern[str], *, on_lines: bool) -> tuple[str, int]:
+    """The value of adjacent strings, and its end.
+
+    With `on_lines`, they are adjacent only on lines of their own: in a list, a comma is missing between others.
+    """
     parts: list[str] = []
     while (match := joined.match(text, pos)) is not None:
+        if on_lines and parts and "\n" not in match[0]:
+            break
         start, quote = match.end(), match[2]
         end = _closing(text, start, quote)
         parts.append(_body(match[1].lower(), text[start:end]))

@@ -15,6 +15,8 @@ _SHORT_KEY = 8
 _GAP = re.compile(r"\s{0,9}\S?\s{0,9}")
 #: No marker with a mistake begins further before the next one.
 _MAX_GAP = 20
+#: Two weak markers that are farther apart are no evidence of a call.
+_FAR = 300
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 
@@ -41,8 +43,12 @@ def is_distinct_marker(written: str) -> bool:
 class MarkupSearch:
     """Searches texts for markers, given as they are written."""
 
-    def __init__(self, markers: Iterable[str]) -> None:
-        self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)})
+    def __init__(self, markers: Iterable[str], weak: Iterable[str] = (), lines: Iterable[str] = ()) -> None:
+        #: they begin a call where they begin a line, also in reasoning
+        self.lines = tuple(lines)
+        #: they count only where another one of them is near
+        self.weak = frozenset(weak)
+        self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
         #: one of these characters is in every text that holds a marker with at most one mistake; any may be if None
         self.chars = _needed_chars(self.markers)
 
@@ -52,6 +58,10 @@ class MarkupSearch:
             return False
         found = next(self.find(text, end), None)
         return found is not None
+
+    def line_in(self, reasoning: str) -> str:
+        """The marker that begins a line of reasoning; "" if none does."""
+        return next((line for line in self.lines if f"\n{line}" in reasoning), "")
 
     def may_hold(self, text: str) -> bool:
         """May a text hold a marker? This is fast."""
@@ -87,6 +97,19 @@ class MarkupSearch:
         Those behind many places that are none are not found.
         """
         last = len(text) if end is None else end
+        waiting: FoundMarkup | None = None
+        for found in self._find(text):
+            if found.start >= last:
+                return
+            if found.written in self.weak:
+                if waiting is None or waiting.written == found.written or found.start - waiting.end > _FAR:
+                    waiting = found
+                    continue
+                yield waiting
+                waiting = None
+            yield found
+
+    def _find(self, text: str) -> Iterator[FoundMarkup]:
         pos = first = 0
         for _ in range(_MAX_PLACES):
             match = self._search(text, pos)
@@ -95,8 +118,6 @@ class MarkupSearch:
             pos = match.start() + 1
             found = self._around(text, match, first)
             if found is not None:
-                if found.start >= last:
-                    return
                 yield found
                 pos = first = max(found.end, match.end())
 

@@ -14,7 +14,7 @@ OTHER_BRACKET = 3
 MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
 #: A marker is plain text: an opening marker, or another one.
 OPENER_AS_TEXT, MARKER_AS_TEXT = 9, 5
-#: The name of an action or payload that needs no marker before it is plain text.
+#: The name of an action that needs no marker before it is plain text.
 NAME_AS_TEXT = 1
 #: Text stands where only markers may, in a segment that is a call, or that may be text. Each word after the first adds.
 STRAY_TEXT, STRAY_TEXT_UNSURE, STRAY_WORD = 5, 11, 4
@@ -33,5 +33,7 @@ CUT_VALUE = 5
 #: A JSON value is repaired, by the level of the repair; more if it can be read in two ways.
 LEVEL_COSTS = {"exact": 0, "notation": 1, "structure": 2, "strings": 4, "heuristic": 8}
 AMBIGUOUS_VALUE = 3
+#: An object of a repaired value has a key twice.
+REPEATED_KEY = 3
 #: A path that costs more is no reading.
 MAX_COST = 36

@@ -38,6 +38,8 @@ class EdgeFinder:
         self._may_edit = region.repair_limit not in ("none", "notation")
         self._openers = [t for t in region.automaton.top_level_markers if not t.inserted]
         self._values = ValueReader(region)
+        #: where the names of payloads stand
+        self._payloads: set[int] = set()
         self._text_ends: dict[Config, list[Token]] = {}
 
     def edges(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[Edge]:
@@ -354,6 +356,8 @@ class EdgeFinder:
             for name in names:
                 for match in marker_forms(name).regex.finditer(self._text):
                     found.setdefault(match.start(), Token(match.start(), match.end()))
+                    if name.terminal.short == "PAYLOAD_NAME":
+                        self._payloads.add(match.start())
             self._text_ends[free.target] = sorted(found.values()) if names else self._tokens
         return self._text_ends[free.target]
 
@@ -374,7 +378,7 @@ class EdgeFinder:
     def _cost_as_text(self, token: Token) -> int:
         """What it costs that a marker or name is plain text. An opening marker is less likely to be."""
         if token.start not in self.starts:
-            return costs.NAME_AS_TEXT
+            return costs.OPENER_AS_TEXT if token.start in self._payloads else costs.NAME_AS_TEXT
         return costs.OPENER_AS_TEXT if self.is_opener(token.start) else costs.MARKER_AS_TEXT
 
     def is_near_token(self, at: int) -> bool:

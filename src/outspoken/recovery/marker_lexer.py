@@ -141,6 +141,9 @@ def marker_lexer(automaton: Automaton) -> MarkerLexer:
         for spelling in marker_spellings(terminal):
             if mistakes_allowed(spelling):
                 near[spelling] = near.get(spelling, frozenset()) | leading_space(terminal)
+    if has_json:  # a bracket is an opening marker also where what makes it one has a mistake
+        brackets = [t for t in automaton.top_level_markers if t.replaces and t.inserted.strip() in ("{", "[")]
+        sources.update({step.terminal.regex: 1 for step in brackets})
     keys = _json_keys(automaton)
     opens_bare = any(t.terminal.canonical.strip() in ("{", "[") for t in automaton.top_level_markers)
     ordered = sorted(sources, key=lambda source: -sources[source])

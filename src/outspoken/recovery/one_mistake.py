@@ -64,6 +64,13 @@ def with_one_edit(text: str, at: int, max_depth: int, budget: RepairBudget, *, q
     return sorted(found.values(), key=lambda one: one.cost)
 
 
+def without_opener(text: str, at: int, bracket: str, max_depth: int) -> list[OneEdit]:
+    """The value that begins at an offset if its opening bracket is missing there."""
+    read = read_at(bracket + text[at : at + _MAX_LENGTH], 0, max_depth)
+    edit = Edit(at, at, bracket, "missing-opener", CODES["missing-opener"].level)
+    return [] if read is None else [OneEdit(_repaired(read, at, edit), 2)]
+
+
 def _mistake(piece: str) -> int | None:
     """Where the decoder stops; None if the value is sound."""
     try:

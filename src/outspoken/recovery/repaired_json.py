@@ -69,6 +69,13 @@ def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Tr
         match = marker_forms(marker).regex.match(text, pos)
         if match is not None and match.end() > pos and not marker.inserted:
             return marker, match.end(), None
+    for marker in config.markers:  # an opening bracket may ask for a key that has a mistake
+        if (
+            marker.replaces
+            and marker.inserted.strip() == text[pos]
+            and not any(op == "replace" for op, _ in marker.after)
+        ):
+            return marker, pos + 1, None
     for transition in config.embedded:
         if text[pos] in JSON_FIRST.get(transition.terminal.short, ()):
             found = read_at(text, pos, max_depth)

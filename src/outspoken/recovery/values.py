@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -16,7 +17,7 @@ from outspoken.results.edits import Edit, RepairedValue
 
 from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer, token_starts
-from .one_mistake import with_one_edit
+from .one_mistake import with_one_edit, without_opener
 from .path import BLANK, SIGNIFICANT, Edge, RecoveryStep, Region
 from .repaired_json import read_repaired
 
@@ -233,13 +234,17 @@ class ValueReader:
         if region.repair_limit == "notation":
             return found
         quotes = region.repair_limit != "structure"
-        for repaired, cost in with_one_edit(self._text, at, region.settings.max_depth, region.budget, quotes=quotes):
+        readings = with_one_edit(self._text, at, region.settings.max_depth, region.budget, quotes=quotes)
+        if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
+            readings += without_opener(self._text, at, "[", region.settings.max_depth)
+        for repaired, cost in readings:
             edit = repaired.edits[0]
             if not region.end_is_certain and edit.start == edit.end >= self._end:
                 continue  # it may be cut
             read = read_repaired(config, repaired, region.settings.max_depth)
             if read is not None and self._is_well_followed(repaired.end, read[1]):
                 keys = [step.transition.terminal.short for step in read[0] if step.transition is not None]
+                cost += costs.REPEATED_KEY * _repeats_key(repaired)
                 other = keys.count("_OTHER_KEY") + costs.DAMAGED_MARKER * (len(read[0][0].edits) - 1)
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
         return found[:_MAX_ENDS]
@@ -261,7 +266,9 @@ class ValueReader:
         return self._text[token.start - 1 : token.start] == "\n"
 
     def _cost_of_json(self, at: int, value: RepairedValue) -> int:
-        cost = _cost(value)
+        cost = _cost(value) + costs.REPEATED_KEY * _repeats_key(value)
+        if self._text[at] == self._text[at + 1 : at + 2] and any(e.code == "missing-closer" for e in value.edits):
+            cost += costs.STRAY_CHARACTER  # the opening bracket is doubled as likely as a closing one is missing
         for dropped in _dropped_text(value):
             cost += costs.STRAY_TEXT + costs.STRAY_WORD * len(self._text[dropped.start : dropped.end].split())
         if value.level in ("strings", "heuristic"):
@@ -341,6 +348,23 @@ def opens_json(transition: Transition) -> bool:
 
 def _dropped_text(repaired: RepairedValue) -> list[Edit]:
     return [edit for edit in repaired.edits if edit.code == "dropped-text"]
+
+
+def _repeats_key(repaired: RepairedValue) -> bool:
+    """Does an object have a key twice, so that a value is lost? Then it is likely two objects."""
+    repeated = False
+
+    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        made = dict(pairs)
+        repeated = repeated or len(made) < len(pairs)
+        return made
+
+    try:
+        json.loads(repaired.text, object_pairs_hook=check)
+    except (ValueError, RecursionError):
+        return False
+    return repeated
 
 
 def _cost(repaired: RepairedValue) -> int:

@@ -61,6 +61,11 @@ def _name(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
     b.nodes[-1].name = m[g]
 
 
+def _named(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
+    """The name is known, and written with a mistake."""
+    b.nodes[-1].name = arg
+
+
 def _call_id(b: Builder, arg: str, m: TokenMatch, g: int, base: int) -> None:
     b.nodes[-1].id = m[g]
 
@@ -123,6 +128,7 @@ _BY_NAME: dict[str, Operation] = {
     "reopen": _reopen,
     "before_reopen": _reopen,
     "embedded_string": _embedded_string,
+    "named": _named,
     "token_TOOL_NAME": _name,
     "token_ACTION_NAME": _name,
     "token_PAYLOAD_NAME": _name,

@@ -10,13 +10,19 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import written_forms
 from outspoken.grammar.tables import Tables
 from outspoken.notations.tools import Tools
-from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch
+from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, is_distinct_marker
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
-from outspoken.results.replies import Segment, Text
+from outspoken.results.replies import Reasoning, Segment, Text
 
 #: A word of a sentence.
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
+
+#: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
+_ACTION_KEY = re.compile(r"^\((\w{6,})=")
+
+#: The terminals of a call's keys.
+_CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
 
 #: The name of a tool, and what follows it in a call.
 _CALLED = r"(?<![\w.]){}(?=[\"']\s{{0,9}}[,}}:]|[^\S\n]{{0,9}}\n?[({{])"
@@ -25,7 +31,7 @@ _CALLED = r"(?<![\w.]){}(?=[\"']\s{{0,9}}[,}}:]|[^\S\n]{{0,9}}\n?[({{])"
 @lru_cache(maxsize=256)
 def markup_search(automaton: Automaton) -> MarkupSearch:
     """What searches text for the markers of a format."""
-    return MarkupSearch(written_markers(automaton.tables))
+    return MarkupSearch(written_markers(automaton.tables), weak_markers(automaton.tables), line_openers(automaton))
 
 
 def written_markers(tables: Tables) -> list[str]:
@@ -41,12 +47,31 @@ def written_markers(tables: Tables) -> list[str]:
     found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
     names = [] if _reports_mentions(tables) else [t for t in tables.terminals.values() if t.short == "PAYLOAD_NAME"]
     payloads = [f"{name.strip()}:" for t in names for name in spellings(without_conditions(t.regex))]
-    return [*(w for terminal in found for w in written_forms(terminal) if w not in of_thoughts), *payloads]
+    keys = {key for words in tables.header.actions for key in _ACTION_KEY.findall(words)}
+    markers = [w for terminal in found for w in written_forms(terminal) if w not in of_thoughts]
+    return [*markers, *payloads, *[f'"{key}":' for key in sorted(keys)]]
 
 
 def _reports_mentions(tables: Tables) -> bool:
     """Does the grammar itself say where a payload is named and none follows?"""
     return any("mention" in kinds.split() for kinds in tables.nodes)
+
+
+def weak_markers(tables: Tables) -> list[str]:
+    """The keys of a call's object if they are so short that much JSON holds one of them."""
+    keys = {t.short: t.canonical.strip() for t in tables.terminals.values() if t.short in _CALL_KEYS and t.canonical}
+    is_weak = len(keys) == len(_CALL_KEYS) and not any(is_distinct_marker(key) for key in keys.values())
+    return sorted(keys.values()) if is_weak else []
+
+
+def line_openers(automaton: Automaton) -> list[str]:
+    """The words with a colon that end reasoning where they begin a line, and a call follows."""
+    found = [
+        step.terminal.canonical.strip()
+        for step in automaton.top_level_markers
+        if step.terminal.canonical.startswith("\n") and not any(op == "begin" for op, _ in step.after)
+    ]
+    return sorted({written for written in found if written.endswith(":")})
 
 
 def overlap(automaton: Automaton) -> int:
@@ -74,6 +99,9 @@ def unread_markup(
     """
     found: list[PendingDiagnostic] = []
     for segment in segments:
+        if type(segment) is Reasoning and search is not None and (line := search.line_in(segment.text)):
+            message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
+            found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]
