@@ -34,6 +34,7 @@ TRIMS_TEXT = True
 MARKERS = (
     "(Grounded Action)",
     "(Grounded Action)\n```python",
+    "(Grounded Action)```",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

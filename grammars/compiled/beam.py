@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "beam.lark": 773044020,
-    "shared/channels.lark": 3597502191,
+    "shared/channels.lark": 3857137176,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
@@ -30,6 +30,12 @@ MARKERS = (
     "<rfl:parameter name=\"",
     "<|call|>",
     "<|channel|>analysis <|constrain|>xml<|message|>",
+    "<|channel|>commentary<|constrain|>xml<|message|>",
+    "<|channel|>commentary<|message|>",
+    "<|channel|>final<|message|>",
+    "<|return|>",
+    "<|start|><|channel|>commentary<|message|>",
+    "<|start|><|channel|>final<|message|>",
     "<|start|>assistant to=",
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",

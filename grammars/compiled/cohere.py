@@ -41,9 +41,11 @@ MARKERS = (
     "<|END_ACTION|>",
     "<|END_OF_TURN_TOKEN|>",
     "<|END_RESPONSE|>",
+    "<|END_TEXT|>",
     "<|START_ACTION|>",
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "<|START_RESPONSE|>",
+    "<|START_TEXT|>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

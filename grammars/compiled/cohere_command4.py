@@ -40,9 +40,11 @@ MARKERS = (
     "<|CHATBOT_TOKEN|>",
     "<|END_ACTION|>",
     "<|END_OF_TURN_TOKEN|>",
+    "<|END_RESPONSE|>",
     "<|END_TEXT|>",
     "<|START_ACTION|>",
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+    "<|START_RESPONSE|>",
     "<|START_TEXT|>",
 )
 WEAK_MARKERS = ()

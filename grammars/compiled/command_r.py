@@ -40,6 +40,7 @@ MARKERS = (
     "<|END_OF_TURN_TOKEN|>",
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     "Action:\n```json",
+    "Action:```",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

@@ -27,6 +27,7 @@ MARKERS = (
     "<eos>",
     "<tool_call|>",
     "<turn|>",
+    "<|tool_call>:",
     "<|tool_call><tool_call|>",
     "<|tool_call>call:",
     "<|tool_response>",

@@ -37,6 +37,7 @@ MARKERS = (
     "<|function_call|>",
     "<|message_sep|>",
     "assistant<|role_sep|>",
+    "function call<|role_sep|>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

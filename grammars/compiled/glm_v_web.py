@@ -30,8 +30,10 @@ TRIMS_TEXT = True
 MARKERS = (
     "; <content>",
     "</content>",
+    "</content>.",
     "<|end_of_box|>",
     "Action:",
+    "Action:<|begin_of_box|>",
     "]; [",
 )
 WEAK_MARKERS = ()

@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "harmony.lark": 1441346997,
-    "shared/channels.lark": 3597502191,
+    "shared/channels.lark": 3857137176,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
@@ -28,9 +28,20 @@ TRIMS_TEXT = False
 MARKERS = (
     "<|call|>",
     "<|channel|>commentary json<|message|>",
+    "<|channel|>commentary<|message|>",
+    "<|channel|>final<|message|>",
+    "<|constrain|><|message|>",
+    "<|message|>",
+    "<|return|>",
+    "<|start|><|channel|>commentary<|message|>",
+    "<|start|><|channel|>final<|message|>",
+    "<|start|>assistant to=",
     "<|start|>assistant to=functions.",
+    "<|start|>assistant<|channel|>commentary to=",
+    "<|start|>assistant<|channel|>commentary to=functions.",
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
+    "json<|message|>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
@@ -43,30 +54,31 @@ find_1 = lazy(
     "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))("
     r"?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|anal"
-    r"ysis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w."
-    r"\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{"
-    r"0,4}json|message)|json)|constrain\|>|message\|>))))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]"
-    r"*(?:(?:(?:(?:<\|channel\|>(?:commentary|analysis))?\s{0,4}(?:<\|constrain\|>)?(?:json)?\s{0,4}<\|messag"
-    r"e\|>))())|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0"
-    r",4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<"
-    r"\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel"
-    r"\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:"
-    r"```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]"
-    r"{1,1000}`(?!`)())",
+    r"ysis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions|(?i:[fun"
+    "ctios\"'{}<>,x]{8,11}\\.)))(?=[\\w.\\-]{1,200}(?:\\s{1,4}json)?\\s{0,4}<\\|(?:channel\\|>(?:commentary|a"
+    r"nalysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|message\|>))))(?:[ \t\x0c\r"
+    r"\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|channel\|>(?:commentary|analysis))?\s{0,4}(?:<\|"
+    r"constrain\|>)?(?:json)?\s{0,4}<\|message\|>))())|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>"
+    r"commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:ass"
+    r"istant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?"
+    r":<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n"
+    r" ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?:commentary|analy"
-    r"sis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:c"
-    r"hannel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|mes"
-    r"sage\|>))))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:<\|channel\|>(?:commentary|"
-    r"analysis))?\s{0,4}(?:<\|constrain\|>)?(?:json)?\s{0,4}<\|message\|>))())|))|)|(?:(?:(?:<\|start\|>(?:as"
-    r"sistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?"
-    r":(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<"
-    r"\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))()|(?:("
-    r"?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]"
-    r"{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    "sis)|(?<![^\\n>]))\\s{1,4}to=(?:functions\\.|(?!functions|(?i:[functios\"'{}<>,x]{8,11}\\.)))(?=[\\w.\\-"
+    r"]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,"
+    r"4}json|message)|json)|constrain\|>|message\|>))))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*("
+    r"?:(?:(?:(?:<\|channel\|>(?:commentary|analysis))?\s{0,4}(?:<\|constrain\|>)?(?:json)?\s{0,4}<\|message"
+    r"\|>))())|))|)|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,"
+    r"4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<"
+    r"\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel"
+    r"\|>analysis\s{0,4}<\|message\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:"
+    r"```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]"
+    r"{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -78,14 +90,15 @@ find_2 = lazy(
     "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<`]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))("
     r"?<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|anal"
-    r"ysis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w."
-    r"\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{"
-    r"0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>co"
-    r"mmentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assista"
-    r"nt)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|"
-    r"start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:(?i:```(?<![^\n ]```)(?:json|xml"
-    r"|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)["
-    r"^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|(?:end|return)\|>))())",
+    r"ysis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions|(?i:[fun"
+    "ctios\"'{}<>,x]{8,11}\\.)))(?=[\\w.\\-]{1,200}(?:\\s{1,4}json)?\\s{0,4}<\\|(?:channel\\|>(?:commentary|a"
+    r"nalysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|"
+    r"start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|mess"
+    r"age\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}"
+    r"\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|"
+    r">))|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|(?:end|ret"
+    r"urn)\|>))())",
     "search",
 )
 find_3 = lazy(
@@ -93,23 +106,25 @@ find_3 = lazy(
     "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
     "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[<]|(?<![a-z])(?:\\s(?:(?=\\s{0,11}(?:[t]))(?"
     r"<![^\n>](?s:.))\s{0,11}to=|\s{12})))(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analy"
-    r"sis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w."
-    r"\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{"
-    r"0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>co"
-    r"mmentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))()|(?:(?:(?:<\|start\|>(?:assis"
-    r"tant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|"
-    r"start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|(?:<\|end\|>)())",
+    r"sis))?|<\|channel\|>(?:commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions|(?i:[func"
+    "tios\"'{}<>,x]{8,11}\\.)))(?=[\\w.\\-]{1,200}(?:\\s{1,4}json)?\\s{0,4}<\\|(?:channel\\|>(?:commentary|an"
+    r"alysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|s"
+    r"tart\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|messa"
+    r"ge\|>))()|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20"
+    r"}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>"
+    r"))|(?:<\|end\|>)())",
     "search",
 )
 match_4 = lazy(
     globals(), "match_4",
     r"[ \t\x0c\r\n]*(?:(?:(?:(?:<\|start\|>assistant(?:<\|channel\|>(?:commentary|analysis))?|<\|channel\|>(?"
-    r":commentary|analysis)|(?<![^\n>]))\s{1,4}to=(?:functions\.|(?!functions))(?=[\w.\-]{1,200}(?:\s{1,4}jso"
-    r"n)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:constrain\|>\s{0,4}json|message)|json)"
-    r"|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>commentary\s{0,4}(?:<\|co"
-    r"nstrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>fina"
-    r"l\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start\|>(?:assistant)?)?<"
-    r"\|channel\|>analysis\s{0,4}<\|message\|>))|((?:<\|(?:call|end)\|>))())",
+    ":commentary|analysis)|(?<![^\\n>]))\\s{1,4}to=(?:functions\\.|(?!functions|(?i:[functios\"'{}<>,x]{8,11}"
+    r"\.)))(?=[\w.\-]{1,200}(?:\s{1,4}json)?\s{0,4}<\|(?:channel\|>(?:commentary|analysis)\s{0,4}(?:<\|(?:con"
+    r"strain\|>\s{0,4}json|message)|json)|constrain\|>|message\|>))))|(?:(?:(?:<\|start\|>(?:assistant)?)?<\|"
+    r"channel\|>commentary\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|(?:(?:(?:<\|start"
+    r"\|>(?:assistant)?)?<\|channel\|>final\s{0,4}(?:<\|constrain\|>\s{0,4}\w{1,20}\s{0,4})?<\|message\|>))|("
+    r"?:(?:(?:<\|start\|>(?:assistant)?)?<\|channel\|>analysis\s{0,4}<\|message\|>))|((?:<\|(?:call|end)\|>))"
+    r"())",
 )
 match_leading = None
 

@@ -29,15 +29,22 @@ PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
     "</arg_key:opensource>",
+    "</arg_key>",
     "</arg_value:opensource>",
+    "</arg_value>",
     "</tool_call:opensource>",
+    "</tool_call>",
     "</tool_calls:opensource>",
+    "</tool_calls>",
     "<arg_key:opensource>",
+    "<arg_key>",
     "<arg_value:opensource>",
+    "<arg_value>",
     "<tool_call:opensource>",
     "<tool_calls:opensource>",
     "<tool_calls>",
     "<tool_sep:opensource>",
+    "<tool_sep>",
     "<｜hy_Assistant｜>",
     "<｜hy_eos｜>",
 )

@@ -29,11 +29,17 @@ PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
     "</arg_key:6124c78e>",
+    "</arg_key>",
     "</arg_value:6124c78e>",
+    "</arg_value>",
     "</tool_call:6124c78e>",
+    "</tool_call>",
     "</tool_calls:6124c78e>",
+    "</tool_calls>",
     "<arg_key:6124c78e>",
+    "<arg_key>",
     "<arg_value:6124c78e>",
+    "<arg_value>",
     "<tool_call:6124c78e>",
     "<tool_calls:6124c78e>",
     "<tool_calls>",

@@ -18,7 +18,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "inkling.lark": 2316518938,
+    "inkling.lark": 3979093885,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -30,6 +30,10 @@ TRIMS_TEXT = True
 MARKERS = (
     "\"index\":",
     "\"status\":",
+    "<|content_invoke_tool_json|>",
+    "<|content_invoke_tool_text|>",
+    "<|content_text|>",
+    "<|content_tool_error|>",
     "<|message_model|>",
     "<|message_model|><|content_invoke_tool_json|>",
     "<|message_model|><|content_text|>",
@@ -60,9 +64,10 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
-    r"(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`"
-    r"\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?:<\|message_model\|>[\w.\-]{0,200})?<\|content_invoke_tool_json\|>))|(?:(?:(?:<\|message_model"
+    r"\|>[\w.\-]{0,200})?<\|content_thinking\|>))|(?:(?:<\|(?:end_message|content_model_end_sampling)\|>))()|"
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|message_model\|>)",
 )
 match_5 = lazy(
     globals(), "match_5",
@@ -322,7 +327,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         start0 = m.start()
                         end_code(out, start0 - o, m.end() - o)
                         pos = m.end()
-                        s = 6
+                        s = 2
                         continue
                     return None
                 else:
@@ -409,7 +414,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 7
+                                s = 6
                                 continue
                             if c in "\"-0123456789[fnt":
                                 found = read_at(text, pos, depth)
@@ -422,7 +427,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 7
+                                s = 6
                                 continue
                             if args0 is not None or key0 is not None:
                                 return True
@@ -488,7 +493,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 8
+                                    s = 7
                                     continue
                                 if c in "\"-0123456789[fnt":
                                     found = read_at(text, pos, depth)
@@ -501,7 +506,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 8
+                                    s = 7
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
@@ -518,82 +523,48 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 7:
-                    # state 6: after _CODE_SPAN; expected: TEXT
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<`":
-                            m = first_1(text, e)
-                            if m is None:
-                                break
-                            e = m.start()
-                        m = match_4(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
+                    # state 6: after JSON_VALUE in tool_call; expected: ', ', '}'
+                    if pos == n:
                         return None
-                    out.consumed = pos - o
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                        if piece:
-                            out.text(piece, a - o, a + len(piece) - o)
-                    g = m.lastindex
-                    if g == 1:
-                        out.after_text = False
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 2:
-                        start0 = m.start()
-                        end_code(out, start0 - o, m.end() - o)
-                        pos = m.end()
-                        s = 6
-                        continue
-                    return None
+                    m = match_8(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 2:
+                            if unknown0:
+                                return None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                            pos = m.end()
+                            s = 3
+                            continue
+                        return None
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
-                    if s < 8:
-                        # state 7: after JSON_VALUE in tool_call; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                if unknown0:
-                                    return None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                pos = m.end()
-                                s = 3
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                if unknown0:
-                                    return None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                pos = m.end()
-                                s = 3
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
+                    # state 7: after JSON_VALUE in tool_call; expected: ', ', '}'
+                    if pos == n:
+                        return None
+                    m = match_8(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 2:
+                            if unknown0:
+                                return None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                            pos = m.end()
+                            s = 3
+                            continue
+                        return None
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
     out.flush()
     return n

@@ -41,7 +41,6 @@ MARKERS = (
     "\"status\":",
     "</ifm|arg_key>",
     "</ifm|arg_value>",
-    "</ifm|think_fast>",
     "</ifm|think_faster>",
     "</ifm|tool_call>",
     "</ifm|tool_calls>",

@@ -39,7 +39,6 @@ MARKERS = (
     "\"index\":",
     "\"status\":",
     "</answer>",
-    "</think>",
     "</tool_call>",
     "<answer>",
     "<tool_call>",

@@ -36,6 +36,9 @@ MARKERS = (
     "<|start|>assistant to=",
     "<|start|>assistant to=user<|message|>",
     "<|start|>assistantto=",
+    "<|start|>assistantto=commentary<|message|>",
+    "to=commentary<|message|>",
+    "to=user<|message|>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

@@ -32,10 +32,13 @@ MARKERS = (
     "<atem:function_calls><atem:invoke name='",
     "<atem:invoke name=\"",
     "<atem:parameter name=\"",
+    "<|message|>",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
     "<|start|>assistant to=",
     "<|start|>assistant to=user<|message|>",
+    "<|start|>assistant<|message|>",
     "<|start|>assistantto=",
+    "<|start|>assistantto=commentary<|message|>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

@@ -27,6 +27,7 @@ PROMPT_END = ""
 TRIMS_TEXT = False
 MARKERS = (
     "<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>",
+    "<|plamo:begin_tool_arguments:plamo|><|plamo:msg|>",
     "<|plamo:begin_tool_name:plamo|>",
     "<|plamo:begin_tool_request:plamo|>",
     "<|plamo:begin_tool_requests:plamo|>",

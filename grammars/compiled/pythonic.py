@@ -33,6 +33,7 @@ PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
     "<|python_end|>",
+    "<|python_start|>[",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

@@ -28,10 +28,12 @@ MARKERS = (
     "<|begin|>assistant<|content|>",
     "<|begin|>assistant<|tool_calls|>",
     "<|calls|>",
+    "<|content|>",
     "<|tool_call:args|>",
     "<|tool_call:begin|>",
     "<|tool_call:end|>",
     "<|tool_call:name|>",
+    "<|tool_calls|>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()

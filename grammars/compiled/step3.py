@@ -31,6 +31,8 @@ MARKERS = (
     "</steptml:invoke><｜tool_call_end｜>",
     "</steptml:parameter>",
     "<steptml:parameter name=\"",
+    "<｜tool_call_begin｜><steptml:invoke name=",
+    "<｜tool_call_begin｜><steptml:invoke name=\"",
     "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"",
     "<｜tool_calls_begin｜>",
     "<｜tool_calls_end｜>",

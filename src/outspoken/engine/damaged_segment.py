@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from outspoken.grammar.automaton import Automaton, Config
+from outspoken.patterns.near_miss import near_misses
 from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.recovery.near_markers import find_near
 from outspoken.recovery.sync_points import SyncPoints
@@ -30,7 +31,7 @@ class DamagedSegment:
     It begins at the offset `start` in the configuration `outer`, and was refused at the offset `refused_at`. `call` is
     the call in it that was announced, if one was. `may_be_call` is None as long as that is not known. A segment is
     `from_bracket` if a bracket is all that opened it. `sync` finds its end. `is_gap` says that it begins with
-    punctuation between two entries of a list.
+    punctuation between two entries of a list. `expected` are the markers that might stand where it was refused.
     """
 
     start: int
@@ -41,6 +42,7 @@ class DamagedSegment:
     sync: SyncPoints
     from_bracket: bool = False
     is_gap: bool = False
+    expected: tuple[str, ...] = ()
 
 
 def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> bool | None:
@@ -71,22 +73,36 @@ def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, 
     buffer, pos, sync = text.text, text.pos, damage.sync
     if final:
         match = sync.find(buffer, pos)
-        while match is not None and _is_quoted(match, sync, automaton, buffer):
+        while match is not None and (
+            _is_quoted(match, sync, automaton, buffer) or _is_part(match, damage, text, final=True)
+        ):
             match = sync.find(buffer, match.end())
         return match
     match = sync.find_partial(buffer, pos, partial=True)
     held = None if match is None else match.start()
     if match is not None and not match.partial:
         held = sync.open_markers.find_open(buffer, pos, match.start(), match.lastindex)
-        if held is None and match.end() == len(buffer):
-            held = match.start()  # it may grow, or be in a string
-        elif held is None and _is_quoted(match, sync, automaton, buffer):
+        part = _is_part(match, damage, text, final=False)
+        if held is None and (match.end() == len(buffer) or part is None):
+            held = match.start()  # it may grow, or be in a string, or be a part of another
+        elif held is None and (part or _is_quoted(match, sync, automaton, buffer)):
             text.pos = match.end()
             return find_end(damage, automaton, text, final=final)
     if match is None or held is not None:
         text.pos = len(buffer) if held is None else held
         return None
     return match
+
+
+def _is_part(match: Any, damage: DamagedSegment, text: TextBuffer, *, final: bool) -> bool | None:
+    """Is a marker at the refused place a part of one that was expected there, and has a mistake? None if not known."""
+    at = match.start()
+    longer = [written for written in damage.expected if len(written) > match.end() - at + 1]
+    if at + text.base != damage.refused_at or not longer:
+        return False
+    if not final and len(text.text) < at + max(map(len, longer)) + _STRAY:
+        return None
+    return any(end > match.end() for written in longer for end, _ in near_misses(text.text, at, written))
 
 
 def _is_quoted(match: Any, sync: SyncPoints, automaton: Automaton, buffer: str) -> bool:

@@ -60,6 +60,7 @@ class RecoveryDriver:
         if damage is None or (damage.call is None and not self.budget.allows(base + pos)):
             return self.reread_as_text(base + after)
         state.damage = damage
+        damage.expected = tuple([t.terminal.canonical.strip() for t in state.config.markers if not t.inserted])
         is_likely = (inside and not damage.from_bracket) or is_later_entry(self, damage)
         damage.may_be_call = damage.may_be_call or is_likely or None
         if damage.call is not None:
@@ -95,6 +96,7 @@ class RecoveryDriver:
             is_call = True
         if opener is not None:
             outer, start = automaton.top_level, self.state.opener_at
+            is_call = is_call or opener.replaces or None  # it was believed for what follows it
             sync = sync_points(automaton, outer, bool(opener.inserted))
             return DamagedSegment(start, outer, None, at, is_call, sync, from_bracket)
         safe = self.builder.output.consumed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern
+from outspoken.patterns.near_miss import SHORT_MARKER, near_miss_pattern, near_misses
 from outspoken.patterns.spellings import spellings, without_conditions
 
 from .automaton import Config, Transition
@@ -18,6 +18,10 @@ from .tables import Terminal
 SPACES = r"\s{0,20}"
 #: No more markers than this are looked at behind an opening marker, and no more ways to go on.
 _MAX_MARKERS, _MAX_WAYS = 6, 12
+#: No more spellings of an opening marker are looked for than this.
+_MAX_FORMS = 4
+#: Another spelling than that of the grammar is no shorter than this.
+_LEAST_OTHER = 8
 #: How JSON begins that is not prose.
 _JSON_OPEN = {"JSON_OBJECT": r"\{\s{0,20}[\"'“＂}]", "JSON_ARRAY": r"\[\s{0,20}[\[{\"']", "JSON_STRING": '"'}
 _JSON_OPEN["JSON_VALUE"] = f"(?:{_JSON_OPEN['JSON_OBJECT']}|{_JSON_OPEN['JSON_ARRAY']})"
@@ -42,11 +46,15 @@ def near_openers(config: Config) -> list[Transition]:
         if begun & {"think", "code"}:
             continue
         if following := evidence(opener.target, is_long=is_evidence(opener.terminal)):
-            for written in written_forms(opener.terminal):
-                if len(written) >= SHORT_MARKER and written not in known:
-                    known.add(written)
-                    boundary = r"(?<!\w)" if written[0].isalnum() else ""
-                    regex = f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})"
+            forms = all_forms(opener.terminal)
+            for written in forms:
+                boundary = r"(?<!\w)" if written[0].isalnum() else ""
+                others = [re.escape(form) for form in forms if not written.startswith(form)]
+                if others:
+                    boundary += f"(?!{'|'.join(others)})"
+                regex = f"{boundary}{near_miss_pattern(written)}(?={SPACES}{following})"
+                if len(written) >= SHORT_MARKER and regex not in known:
+                    known.add(regex)
                     first = {written[0], written[0].swapcase(), written[1]}
                     found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written))
         found += _beside_line_start(opener)
@@ -74,6 +82,24 @@ def written_forms(terminal: Terminal) -> list[str]:
     """How a marker is written without mistakes: as the grammar spells it, or as its pattern does."""
     written = terminal.canonical.strip()
     return [written] if written else [text for spelling in spellings(terminal.regex) if (text := spelling.strip())]
+
+
+def all_forms(terminal: Terminal) -> list[str]:
+    """How a marker is written without mistakes: as the grammar spells it, and as else its pattern does.
+
+    What is as good as another form with one mistake is left out.
+    """
+    found = written_forms(terminal)
+    for spelling in spellings(terminal.regex):
+        text = spelling.strip()
+        is_other = len(text) >= _LEAST_OTHER and text[0] != '"' and "\\" not in text
+        if is_other and len(found) < _MAX_FORMS and not any(_are_alike(text, form) for form in found):
+            found = [*found, text]
+    return found
+
+
+def _are_alike(one: str, other: str) -> bool:
+    return one == other or any(end == len(one) for end, _ in near_misses(one, 0, other))
 
 
 def _lenient(opener: Transition, mark: str, regex: str, first: str, written: str) -> Transition:
@@ -106,7 +132,7 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
     if not mistaken:
         found += [_JSON_OPEN[e.terminal.short] for e in embedded if e.terminal.short in _JSON_OPEN]
         found += [""] if named and embedded else []
-    for step in markers:
+    for step in sorted(markers, key=lambda step: not step.terminal.canonical) if mistaken else markers:
         regex = regex_of(step.terminal)
         if is_evidence(step.terminal):
             found += [_near_key(step, w) for w in written_forms(step.terminal)] if mistaken else [regex]

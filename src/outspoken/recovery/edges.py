@@ -124,7 +124,7 @@ class EdgeFinder:
         spelled = [spelling for spelling in forms.written if text.startswith(spelling, pos + lead)]
         written = max(spelled, key=len, default="")
         if written:
-            if self.stands(config.markers, pos):
+            if self.stands([t for t in config.markers if not t.replaces], pos):
                 return []  # by what follows, it is another marker
             end = pos + lead + len(written)
             extra = forms.extra

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.near_openers import written_forms
+from outspoken.grammar.near_openers import all_forms, written_forms
 from outspoken.grammar.tables import Tables
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, is_distinct_marker
@@ -43,12 +43,12 @@ def written_markers(tables: Tables) -> list[str]:
     thoughts = {name for name, action in shifts if action in opened}
     thoughts |= {name for state in within for name, action in tables.states[state].items() if action >= 0}
     known = [tables.terminals[name] for name in thoughts if name in tables.terminals]
-    of_thoughts = {written for terminal in known for written in written_forms(terminal)}
+    of_thoughts = {written for terminal in known for written in all_forms(terminal)}
     found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
     names = [] if _reports_mentions(tables) else [t for t in tables.terminals.values() if t.short == "PAYLOAD_NAME"]
     payloads = [f"{name.strip()}:" for t in names for name in spellings(without_conditions(t.regex))]
     keys = {key for words in tables.header.actions for key in _ACTION_KEY.findall(words)}
-    markers = [w for terminal in found for w in written_forms(terminal) if w not in of_thoughts]
+    markers = [w for terminal in found for w in all_forms(terminal) if w not in of_thoughts]
     return [*markers, *payloads, *[f'"{key}":' for key in sorted(keys)]]
 
 
