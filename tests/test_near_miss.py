@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from outspoken.patterns.near_miss import fragments, near_miss_pattern, near_misses
+from outspoken.patterns.spellings import spellings, without_conditions
+from outspoken.recovery.near_markers import find_near
 
 MARKERS = ("<tool_call>", "</parameter>", "<|tool_call_begin|>", "Action:", "<ab>", '"name": ')
 
@@ -38,3 +40,15 @@ def test_what_stands_beside_a_marker_is_no_mistake() -> None:
     assert near_misses("x<tool_call>", 0, "<tool_call>") == []
     assert near_misses("<tool_call>>", 0, "<tool_call>")[0] == (11, 0)
     assert near_misses("<tool\n_call>", 0, "<tool_call>") == []
+
+
+def test_spellings_of_patterns() -> None:
+    assert spellings(r"(?:\[/THINK\]|</think>)\s{0,9}") == ("[/THINK]", "</think>")
+    assert spellings(r"<function\s{1,9}name=[\"'](?=\w)") == ('<function name="', "<function name='")
+    assert spellings(r"\w{1,40}") == ()
+    assert without_conditions(r"(?<=x)[(?=]+(?:a|b(?=c))(?!d)") == r"[(?=]+(?:a|b)(?!d)"
+
+
+def test_near_markers_of_a_text() -> None:
+    text = "a <tol_call> b <tool_call> c <tool\n_call> d x<tool_call>"
+    assert find_near(text, ["<tool_call>"]) == {2: {"<tool_call>": ((12, 2),)}, 29: {"<tool_call>": ((41, 2),)}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from outspoken import (
     parse,
 )
 from outspoken.grammar import registry
+from outspoken.notations.tools import Tools
 from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.edges import EdgeFinder
 from outspoken.recovery.marker_lexer import is_closed, marker_lexer
@@ -108,6 +110,75 @@ def test_a_call_with_damaged_markers(name: str) -> None:
         assert reply.status == "repaired"
         assert [c.status for c in reply.unfinished_tool_calls] == []
         assert "<" not in reply.text
+
+
+WEATHER = [
+    {
+        "name": "get_weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}},
+    }
+]
+#: Responses with one mistake of a character, which all mean the same call: format, text, and the code of the repair.
+MISTAKES = [
+    (
+        "deepseek_v3",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁beign｜>function<｜tool▁sep｜>get_weather\n```json\n"
+        '{"city": "Paris", "days": 3}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+        "damaged-marker",
+    ),
+    (
+        "solar_open",
+        "<|tool_calls|><|tool_call:begin|><|tool_call:name|>get_weather<|tool_call:Args|>"
+        '{"city": "Paris", "days": 3}<|tool_call:end|><|calls|>',
+        "damaged-marker",
+    ),
+    ("gemma4", '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:3}<|tool_call|>', "damaged-marker"),
+    ("pythonic", "[get_weather(city='Paris' days=3)]", "missing-marker"),
+    ("lfm2", "<|tool_call_start|>[get_weather(city='Paris',, days=3)]<|tool_call_end|>", "stray-text"),
+    ("mistral", '[TOOL_CALLS]get_weather[ARGS]]{"city": "Paris", "days": 3}', "extra-closer"),
+    (
+        "hunyuan_a13b",
+        '<tool_calls>[{"name": "get_weather", "argument"s: {"city": "Paris", "days": 3}}]</tool_calls>',
+        "other-separator",
+    ),
+    (
+        "internlm",
+        '<|action_start|><|plugin|>{"name": "get_weather", "parameters": {"city": "Paris",x "days": 3}}<|action_end|>',
+        "dropped-text",
+    ),
+]
+
+
+def test_one_mistake_of_a_character() -> None:
+    for format_, text, code in MISTAKES:
+        reply = parse(text, format_, tools=WEATHER, finish_reason="stop")
+        assert (found(reply), codes(reply)) == ([("get_weather", {"city": "Paris", "days": 3})], [code]), format_
+        for size in (1, 3, 7):
+            session = Parser(format_, tools=WEATHER).session()
+            for at in range(0, len(text), size):
+                session.feed(text[at : at + size])
+            session.close("stop")
+            assert session.reply == reply, (format_, size)
+
+
+def test_a_known_tool_counts_for_a_reading() -> None:
+    text = '<|start|>assistant to=functiions.get_weather<|channel|>commentary json<|message|>{"city": "Paris"}<|call|>'
+    region = replace(region_of(text, "harmony"), tools=Tools.of(WEATHER))
+    path = recover(region)
+    assert path is not None
+    assert [step.text for step in path.steps if step.transition and step.transition.terminal.short == "TOOL_NAME"] == [
+        "get_weather"
+    ]
+
+
+def test_two_ways_that_cost_the_same_are_no_call() -> None:
+    path = recover(region_of("<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", "qwen3_coder"))
+    assert path is not None
+    assert not any(step.ambiguous for step in path.steps)
+    text = '<tool_call>{"name": "n", "arguments": {"a": "b", "c": "d", "e": "f"", "g": "h"}}</tool_call>'
+    path = recover(region_of(text, "hermes"))
+    assert path is not None
+    assert any(step.ambiguous for step in path.steps)
 
 
 @pytest.mark.parametrize("name", DAMAGED)

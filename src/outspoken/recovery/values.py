@@ -245,7 +245,8 @@ class ValueReader:
             if read is not None and self._is_well_followed(repaired.end, read[1]):
                 keys = [step.transition.terminal.short for step in read[0] if step.transition is not None]
                 cost += costs.REPEATED_KEY * _repeats_key(repaired)
-                other = keys.count("_OTHER_KEY") + costs.DAMAGED_MARKER * (len(read[0][0].edits) - 1)
+                edits = keys.count("_OTHER_KEY") + len(read[0][0].edits) - 1
+                other = costs.DAMAGED_MARKER * edits
                 found.append(Edge(cost + other, repaired.end, read[1], read[0]))
         return found[:_MAX_ENDS]
 
