@@ -16,6 +16,8 @@ MARKER_IN_STRING, MARKER_IN_VALUE = 1, 4
 OPENER_AS_TEXT, MARKER_AS_TEXT = 9, 5
 #: The name of an action that needs no marker before it is plain text.
 NAME_AS_TEXT = 1
+#: The name of a payload is plain text. This costs less than to guess its value.
+PAYLOAD_AS_TEXT = 7
 #: Text stands where only markers may, in a segment that is a call, or that may be text. Each word after the first adds.
 STRAY_TEXT, STRAY_TEXT_UNSURE, STRAY_WORD = 5, 11, 4
 #: A single character is one too many where only markers may stand.

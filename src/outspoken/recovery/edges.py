@@ -378,7 +378,7 @@ class EdgeFinder:
     def _cost_as_text(self, token: Token) -> int:
         """What it costs that a marker or name is plain text. An opening marker is less likely to be."""
         if token.start not in self.starts:
-            return costs.OPENER_AS_TEXT if token.start in self._payloads else costs.NAME_AS_TEXT
+            return costs.PAYLOAD_AS_TEXT if token.start in self._payloads else costs.NAME_AS_TEXT
         return costs.OPENER_AS_TEXT if self.is_opener(token.start) else costs.MARKER_AS_TEXT
 
     def is_near_token(self, at: int) -> bool:
