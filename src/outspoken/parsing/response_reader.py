@@ -161,17 +161,18 @@ class ResponseReader:
         builder = self._builder
         recorder = builder.recorder
         format = self._detector.detected if self._detector is not None else self.format
-        pending = [*recorder.diagnostics, *self._unread_markup(format)]
+        pending = [*recorder.diagnostics, *self._unread_markup(format, recorder.diagnostics)]
         diagnostics = place_diagnostics(pending, raw) if pending else []
         return reply_of(raw, format, builder.output, recorder.status, diagnostics, recorder.repairs)
 
-    def _unread_markup(self, format: str | None) -> list[PendingDiagnostic]:
+    def _unread_markup(self, format: str | None, known: list[PendingDiagnostic]) -> list[PendingDiagnostic]:
         output, tools = self._builder.output, self._builder.context.tools
         refused = self._detector.refused if self._detector is not None else []
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused)
         automaton = self._automaton if format == self.format else registry.automaton(format)
-        return unread_markup(output.segments, markup_search(automaton), format, tools, refused)
+        reported = [found.span for found in known if found.code == "unclosed-markup"]
+        return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
 
 
 def read_embedded(

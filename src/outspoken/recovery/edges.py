@@ -124,7 +124,8 @@ class EdgeFinder:
         spelled = [spelling for spelling in forms.written if text.startswith(spelling, pos + lead)]
         written = max(spelled, key=len, default="")
         if written:
-            if self.stands([t for t in config.markers if not t.replaces], pos):
+            behind_blank = pos - 1 if text[pos - 1 : pos].isspace() else pos
+            if self.stands(config.markers, pos) or self.stands(config.markers, behind_blank):
                 return []  # by what follows, it is another marker
             end = pos + lead + len(written)
             extra = forms.extra

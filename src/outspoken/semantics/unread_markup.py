@@ -91,11 +91,12 @@ def unread_markup(
     format: str | None,
     tools: Tools | None,
     refused: Sequence[FoundMarkup] = (),
+    reported: Sequence[tuple[int, int]] = (),
 ) -> list[PendingDiagnostic]:
     """A diagnostic for each text that holds markup or what looks like a call of a tool.
 
     It is a warning, or a note if the text is prose about markup. `refused` are opening markers, by their offsets in the
-    response, behind which no format could read a segment.
+    response, behind which no format could read a segment. What is in one of the `reported` spans has a diagnostic.
     """
     found: list[PendingDiagnostic] = []
     for segment in segments:
@@ -107,6 +108,8 @@ def unread_markup(
         text, begun = segment.text, segment.span[0]
         markers = list(search.find(text)) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
+        if reported:
+            markers = [m for m in markers if not any(start <= begun + m.start < end for start, end in reported)]
         called = find_named_call(text, tools)
         likely = [m for m in markers if (called and m.start < called.end()) or not _is_prose(text, m)]
         if markers:
