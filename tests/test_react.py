@@ -201,19 +201,21 @@ def test_markup_around_an_action(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "noted"),
     [
-        'Like so:\n```json\n{"type": "object", "properties": {}}\n```\nClear?',
-        'Action:\n```\n{"city": "Oban"}\n```\n',
-        '```json\n[{"type": "a"}, {"type": "b"}]\n```',
-        'Action: [{"type": "a"}] and so on',
-        'Action: {"tool_calls": [{"type": "a"}]} and so on',
-        '{"action_input": "x"} and so on',
+        ('Like so:\n```json\n{"type": "object", "properties": {}}\n```\nClear?', ""),
+        ('Action:\n```\n{"city": "Oban"}\n```\n', "Action:"),
+        ('```json\n[{"type": "a"}, {"type": "b"}]\n```', ""),
+        ('Action: [{"type": "a"}] and so on', "Action:"),
+        ('Action: {"tool_calls": [{"type": "a"}]} and so on', "Action:"),
+        ('{"action_input": "x"} and so on', '"action_input":'),
     ],
 )
-def test_text_without_an_action_is_text(text: str) -> None:
+def test_text_without_an_action_is_text(text: str, noted: str) -> None:
     reply = at_every_split(text)
-    assert ([segment.kind for segment in reply.segments], reply.text, codes(reply)) == (["text"], text, [])
+    assert ([segment.kind for segment in reply.segments], reply.text) == (["text"], text)
+    assert codes(reply) == ["unread-markup"] * bool(noted)
+    assert [text[slice(*diagnostic.span)] for diagnostic in reply.diagnostics] == [noted] * bool(noted)
 
 
 def test_text_beside_an_action_in_a_fence() -> None:

@@ -22,6 +22,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
+from .advice import check_advice
 from .events import FINISHED, check_events
 from .reference import Content, content_of, opened_before, read
 from .segments import check_segment, with_repairs
@@ -75,6 +76,7 @@ def check_reply(reply: Reply) -> None:
         line = reply.raw.count("\n", 0, diagnostic.span[0]) + 1
         require(line == diagnostic.line, "spans", f"{diagnostic} is in line {line}")
         diagnostic.frame().encode()
+    check_advice(reply)
     check_repairs(reply)
     check_status(reply)
 
@@ -84,7 +86,7 @@ def check_status(reply: Reply) -> None:
     found = [segment.status for segment in reply.segments if not isinstance(segment, (Text, JsonValue))]
     if any(d.code in ("unclosed-markup", "unclosed-reasoning", "unclosed-answer") for d in reply.diagnostics):
         found.append("truncated")
-    if any(d.code == "invalid-answer" for d in reply.diagnostics):
+    if any(d.code in ("invalid-answer", "invalid-list") for d in reply.diagnostics):
         found.append("invalid")
     if reply.repairs:
         found.append("repaired")
@@ -262,7 +264,7 @@ def require_expected(text: str, args: ParseArguments, reply: Reply, content: Con
         return
     strict = args.parse(text, repair="none")
     require_content(strict, content)
-    if reply.status == "ok" and not reply.diagnostics:
+    if reply.status == "ok" and not content_of(reply).codes:
         require(reply == strict, "strict", f"without repair: {content_of(strict)}, with it: {content_of(reply)}")
 
 

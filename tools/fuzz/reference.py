@@ -20,12 +20,21 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.notations.coerce import read_bare
 from outspoken.results.settings import DEFAULT
+from outspoken.semantics.keys import ARGUMENTS_KEYS, meant
 
 from .lexer import Token, tokens
 
+#: What says something of text that is text all the same; `advice.py` checks it.
+ADVICE = frozenset({"unread-markup"})
+#: A key of a JSON object at the end of a text.
+_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*\Z', re.DOTALL)
+
 
 class Content(NamedTuple):
-    """The content of a text: its segments as tuples, the codes of its diagnostics, the fields of an envelope."""
+    """The content of a text: its segments as tuples, the codes of its diagnostics, the fields of an envelope.
+
+    The codes are those that say what was not read, without advice on text.
+    """
 
     segments: tuple[tuple[Any, ...], ...]
     codes: tuple[str, ...] = ()
@@ -66,6 +75,10 @@ class _OpenNode:
     more: bool | None = None
     #: the text of the last argument if that was an embedded value
     argument_text: str = ""
+    #: does the markup say that the next bare value is a string?
+    is_text: bool = False
+    #: the keys and values of entries that have no meaning
+    unknown: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
 
 
 class _Reader:
@@ -103,7 +116,7 @@ class _Reader:
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
             self.nodes[-1].bare = bare
-            self.nodes[-1].value = read_bare(bare, None, self.header.values)
+            self.nodes[-1].value = bare if self.nodes[-1].is_text else read_bare(bare, None, self.header.values)
         elif short in EMBEDDED_VALUES and self.nodes:
             self.nodes[-1].value = token.value  # the argument may end only behind its closing marker
             self.nodes[-1].written = piece
@@ -128,8 +141,10 @@ class _Reader:
                 self.nodes.pop()
             elif name == "token":
                 self.token(arg, piece)
+            elif name == "field" and arg == "odd":
+                self.codes.append("odd-marker")
             elif name == "field":
-                self.field(arg)
+                self.field(arg, start)
             elif name == "end":
                 self.end(arg, self.nodes.pop(), end)
 
@@ -143,8 +158,8 @@ class _Reader:
         elif short != "CALL_INDEX":
             node.name = piece
 
-    def field(self, name: str) -> None:
-        """Set a field of the open node to the last value."""
+    def field(self, name: str, start: int) -> None:
+        """Set a field of the open node to the last value, which begins at `start`."""
         node, value = self.nodes[-1], self.embedded
         if name == "argument":
             node.arguments = node.arguments or {}
@@ -158,7 +173,9 @@ class _Reader:
                 self.codes.append("repeated-argument")
             node.arguments[key] = given
             node.argument_text = node.written if node.bare is None else ""
-            node.key, node.value = "", None
+            node.key, node.value, node.is_text = "", None, False
+        elif name == "is_text":
+            node.is_text = True
         elif name == "arguments":
             node.arguments = _arguments(value)
         elif name == "tool_name":
@@ -170,8 +187,11 @@ class _Reader:
                 node.content = len(self.segments)
                 self.segments.append(["content", ""])
             self.segments[node.content][1] = value
-        elif isinstance(value, bool):
+        elif isinstance(value, bool) and name == "needs_more_work":
             node.more = value
+        elif name == "unknown" or (name == "needs_more_work" and value is not None):
+            key = _KEY.search(self.text[:start])
+            node.unknown.append((key[1] if key else "", value))
 
     def end(self, kind: str, node: _OpenNode, end: int) -> None:
         """Complete a node."""
@@ -180,6 +200,7 @@ class _Reader:
             self.nodes[-1].id, self.nodes[-1].name = raw, node.name or self.nodes[-1].name
             return
         self.ended_at = node.start
+        self._report_unknown(kind, node)
         if kind == "code":
             self.show(self.shown, end)
         elif kind in ("tool_call", "action"):
@@ -203,6 +224,15 @@ class _Reader:
                 self.segments[node.content][0] = "answer"
         # the node around an unread entry may still become text, which then includes the entry
         self.shown = self.shown if kind == "unread" and self.nodes else end
+
+    def _report_unknown(self, kind: str, node: _OpenNode) -> None:
+        """Report the entries without a meaning. A call is invalid if one of them may hold its arguments."""
+        if kind not in ("tool_call", "action", "envelope"):
+            return
+        doubtful = [key for key, value in node.unknown if isinstance(value, (dict, list)) or meant(key, ARGUMENTS_KEYS)]
+        if kind == "tool_call" and node.arguments is None and doubtful:
+            raise InvalidContentError
+        self.codes += ["unknown-key"] * len(node.unknown)
 
     def _answer(self, node: _OpenNode) -> None:
         """Add the input of an answer: a string as text, anything else as a JSON value."""
@@ -323,7 +353,7 @@ def content_of_tokens(automaton: Automaton, text: str, found: list[Token], begin
 
 def content_of(reply: Reply) -> Content:
     """The content of a reply."""
-    codes = tuple([diagnostic.code for diagnostic in reply.diagnostics])
+    codes = tuple([diagnostic.code for diagnostic in reply.diagnostics if diagnostic.code not in ADVICE])
     return Content(tuple([_segment_content(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
 
 

@@ -1,0 +1,51 @@
+"""Invariants of the diagnostics that say something of text that stays text."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from outspoken import Reasoning, Reply, Text
+
+from .reference import ADVICE
+from .violation import require
+
+#: What says of text that it looks like a marker, and like which one.
+_LOOKS_LIKE = re.compile(r"this looks like the marker (?P<marker>'.*?'|\".*?\"), but no call", re.DOTALL)
+#: A marker has at most one mistake, or two if it has so many characters.
+_LONG = 12
+
+
+def check_advice(reply: Reply) -> None:
+    """What is told of text stands in text or reasoning, and what is called a marker differs little from it."""
+    for diagnostic in reply.diagnostics:
+        if diagnostic.code not in ADVICE:
+            continue
+        start, end = diagnostic.span
+        inside = [s for s in reply.segments if s.span[0] <= start and end <= s.span[1]]
+        require(start < end and inside, "advice", f"{diagnostic} is in no segment")
+        segment = inside[0]
+        require(isinstance(segment, (Text, Reasoning)), "advice", f"{diagnostic} is in {segment.kind}")
+        looks = _LOOKS_LIKE.match(diagnostic.message)
+        if looks is None or getattr(segment, "text", "") != reply.raw[slice(*segment.span)]:
+            continue
+        marker = ast.literal_eval(looks["marker"])
+        if isinstance(segment, Reasoning):
+            require(f"\n{marker}" in segment.text, "advice", f"{diagnostic}: no line begins with it")
+            continue
+        mistakes = distance(reply.raw[start:end], marker)
+        require(mistakes <= 1 + (len(marker) >= _LONG), "advice", f"{diagnostic}: {reply.raw[start:end]!r} is there")
+
+
+def distance(one: str, other: str) -> int:
+    """How many mistakes make one text of another: characters added, left out, changed or swapped with the next."""
+    rows = [list(range(len(other) + 1))]
+    for i, char in enumerate(one):
+        row = [i + 1]
+        for j, meant in enumerate(other):
+            least = min(rows[-1][j] + (char != meant), rows[-1][j + 1] + 1, row[j] + 1)
+            if i and j and char == other[j - 1] and one[i - 1] == meant:
+                least = min(least, rows[-2][j - 1] + 1)
+            row.append(least)
+        rows.append(row)
+    return rows[-1][-1]
