@@ -32,7 +32,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
-    "shared/react_object.lark": 2516815819,
+    "shared/react_object.lark": 3119722333,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
 }

@@ -27,7 +27,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "seed_gui.lark": 705261482,
+    "seed_gui.lark": 1199023121,
     "shared/answer.lark": 1450619709,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from outspoken import Reply, parse
+from outspoken.detection.evidence import AT_END, AT_START, begins_line, end_of_blanks
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.header import Header
@@ -105,12 +107,13 @@ def _compared(
     name = header.format
     if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
-    own, other = _content(named), _content(detected)
+    own, other = _content(named.segments), _content(detected.segments)
     deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s) not in own]
-    if _is_within(own, other) and not surplus:
+    evident = _evident(header, named)
+    if _is_within(_content(evident), other) and not surplus:
         return
-    missing = next((s for s in named.segments if s.kind != "text" and _essence(s) not in other), None)
+    missing = next((s for s in evident if s.kind != "text" and _essence(s) not in other), None)
     first: Any = missing or (surplus or named.segments)[0]
     span = first.span if source is None else example_span(source, named.raw, first.span)
     read_as = f"as `{detected.format}`" if detected.format else "as text"
@@ -144,8 +147,32 @@ def _ancestors(header: Header) -> list[str]:
     return found
 
 
-def _content(reply: Reply) -> list[Any]:
-    return [_essence(segment) for segment in reply.segments if segment.kind != "text"]
+def _evident(header: Header, reply: Reply) -> list[Any]:
+    """The segments without those whose opening markers lack the evidence that the header asks for."""
+    wanted = {
+        re.compile(step.terminal.regex): header.evidence_of(step.terminal.short)
+        for step in registry.automaton(header.format).top_level_markers
+        if header.evidence_of(step.terminal.short)
+    }
+    found: list[Any] = []
+    for is_text, run in groupby(reply.segments, lambda segment: segment.kind == "text"):
+        together = list(run)
+        start, end = together[0].span[0], together[-1].span[1]
+        evidence = next((e for marker, e in wanted.items() if marker.match(reply.raw, start)), "")
+        if is_text or _has_evidence(evidence, reply.raw, start, end):
+            found += together
+    return found
+
+
+def _has_evidence(evidence: str, text: str, start: int, end: int) -> bool:
+    """Does what stands round segments fulfil what a marker asks for?"""
+    if evidence in AT_START and not begins_line(text, start):
+        return False
+    return evidence not in AT_END or text[end_of_blanks(text, end) :][:1] in ("", "\n")
+
+
+def _content(segments: Sequence[Any]) -> list[Any]:
+    return [_essence(segment) for segment in segments if segment.kind != "text"]
 
 
 def _essence(segment: Any) -> Any:
@@ -170,9 +197,14 @@ def _is_within(some: list[Any], more: list[Any]) -> bool:
 
 
 def openers(automaton: Automaton) -> list[Transition]:
-    """The markers that lead out of text, except those of plain text."""
+    """The markers that lead out of text, except those of plain text and of reasoning."""
     plain = {step.terminal.regex for step in registry.automaton(PLAIN).top_level_markers}
-    return [step for step in automaton.top_level_markers if step.terminal.regex not in plain]
+    return [s for s in automaton.top_level_markers if s.terminal.regex not in plain and not _opens_reasoning(s)]
+
+
+def _opens_reasoning(step: Transition) -> bool:
+    free = step.target.free
+    return free is not None and free.terminal.short == "REASONING"
 
 
 def shared_openers(name: str) -> dict[str, list[str]]:
