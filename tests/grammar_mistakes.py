@@ -707,7 +707,7 @@ SEEDS = [
          13 | text: (TEXT | think | tool_call)*
             | ^^^^
             |
-            = help: call it `_text` if it is only structure, or take a name of the vocabulary in `grammars/vocabulary`
+            = help: call it `_text` if it is only structure, or take `is_text`
 
         error[no-start]: the grammar has no rule `start`
           --> grammars/arrows.lark:1:1 (offset 0)

@@ -269,10 +269,10 @@ def test_damage_that_can_be_repaired_in_two_ways(checkout: Checkout) -> None:
           --> tests/corpus/json/err/cut.txt:1:16 (offset 15)
            |
          1 | {"toolCalls": [{"name": "f", "arguments": {"a": "b" "c": 2}}], "needsMoreWork": tru
-           |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ read in the first of them
+           |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ read in the first of them
            |
            = note: one gives `...rguments": {"a": "b"}, "id": null, "status": "invalid"}`
-           = note: the other gives `...rguments": {"a": "b", "c": 2}, "id": null, "status": "repair...`
+           = note: the other gives `...rguments": {"a": "b", "c": 2}, "id": null, "status": "invali...`
            = help: name more of the markers around it, or say in `broken_start` what is meant
     """).strip()
     )

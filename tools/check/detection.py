@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from outspoken import Reply, parse
-from outspoken.detection.evidence import AT_END, AT_START, begins_line, end_of_blanks
+from outspoken.detection.evidence import AT_END, AT_START, begins_line
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.header import Header
@@ -155,20 +155,18 @@ def _evident(header: Header, reply: Reply) -> list[Any]:
         if header.evidence_of(step.terminal.short)
     }
     found: list[Any] = []
-    for is_text, run in groupby(reply.segments, lambda segment: segment.kind == "text"):
-        together = list(run)
-        start, end = together[0].span[0], together[-1].span[1]
-        evidence = next((e for marker, e in wanted.items() if marker.match(reply.raw, start)), "")
-        if is_text or _has_evidence(evidence, reply.raw, start, end):
-            found += together
+    runs = [list(run) for _, run in groupby(reply.segments, lambda segment: segment.kind == "text")]
+    for number, run in enumerate(runs):
+        before = runs[number - 1][-1].span[1] if number else 0
+        behind = runs[number + 1][0].span[0] if number + 1 < len(runs) else None
+        openers = [(match.start(), wanted[marker]) for marker in wanted if (match := marker.search(reply.raw, before))]
+        start, evidence = min(openers, default=(0, ""))
+        if run[0].kind == "text" or start > run[0].span[0]:
+            evidence = ""
+        is_at_end = behind is None or "\n" in reply.raw[run[-1].span[1] : behind]
+        if (evidence not in AT_START or begins_line(reply.raw, start)) and (evidence not in AT_END or is_at_end):
+            found += run
     return found
-
-
-def _has_evidence(evidence: str, text: str, start: int, end: int) -> bool:
-    """Does what stands round segments fulfil what a marker asks for?"""
-    if evidence in AT_START and not begins_line(text, start):
-        return False
-    return evidence not in AT_END or text[end_of_blanks(text, end) :][:1] in ("", "\n")
 
 
 def _content(segments: Sequence[Any]) -> list[Any]:
