@@ -58,7 +58,6 @@ def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bo
     rest = text.slice(damage.start, text.end)
     end = GAP.match(rest).end()
     if len(rest) < end + _FOLLOWING and not final:
-        text.pos = len(text.text)
         return False
     damage.is_gap = False
     path = read_gap(damage.outer, rest[: end + _FOLLOWING], end, damage.start)
