@@ -99,10 +99,10 @@ may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
     r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))|</content>|(?:(?![^\n]?</content>)(?:<(?:/(?:c(?"
-    r":o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|)|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]ent>|net>|[^"
-    r"\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]ontent>|notent>|"
-    r"[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|[^\n]content>"
-    r"|content>)|/<content>|</content>|(?<!<)/content>))",
+    r":o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]en"
+    r"t>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]ontent"
+    r">|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|[^"
+    r"\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")

@@ -88,6 +88,10 @@ def check_status(reply: Reply) -> None:
         found.append("truncated")
     if any(d.code in ("invalid-answer", "invalid-list") for d in reply.diagnostics):
         found.append("invalid")
+    behind = reply.segments[-1].span[1] if reply.segments else 0
+    closers = re.search(r"[\s,\"'}\])]*\Z", reply.raw[behind:])
+    if any(d.code == "unclosed-section" for d in reply.diagnostics) and closers is not None and "," in closers[0]:
+        found.append("truncated")  # another call, action or field was to follow
     if reply.repairs:
         found.append("repaired")
     worst = max(found, key=STATUSES.index, default="ok")

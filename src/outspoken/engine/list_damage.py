@@ -60,6 +60,7 @@ def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bo
     if len(rest) < end + _FOLLOWING and not final:
         return False
     damage.is_gap = False
+    text.rewind(damage.refused_at)  # the end of the segment may be in what was waited behind
     path = read_gap(damage.outer, rest[: end + _FOLLOWING], end, damage.start)
     if path is None:
         return None

@@ -24,6 +24,10 @@ def mistakes_allowed(written: str) -> int:
     return 2 if len(written) >= LONG_MARKER else 1
 
 
+#: Some character follows.
+_BEFORE_MORE = r"(?=[\s\S])"
+
+
 @lru_cache(maxsize=4096)
 def near_miss_pattern(written: str) -> str:
     """The pattern of the texts that are `written` with exactly one mistake, for `re` and for `regex`.
@@ -40,7 +44,8 @@ def near_miss_pattern(written: str) -> str:
         if i + 1 < len(written) and written[i] != written[i + 1]:
             mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
         mistakes.append((_ANY if i else re.escape(written[0].swapcase())) + rest)
-        mistakes.append(rest if i else f"(?<!{re.escape(written[0])}){rest}")  # the character is missing
+        # the character is missing; at the end of the text so far, it may still come
+        mistakes.append((rest or _BEFORE_MORE) if i else f"(?<!{re.escape(written[0])}){rest}")
         intact = [re.escape(written[i]) + pattern] if pattern else []
         pattern = f"(?:{'|'.join([*intact, *mistakes])})"
     return f"(?!{_ANY}?{re.escape(written)}){pattern}"

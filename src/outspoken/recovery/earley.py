@@ -70,7 +70,7 @@ def grammar_of(automaton: Automaton) -> TolerantGrammar:
 
 @lru_cache(maxsize=64)
 def _lark(automaton: Automaton) -> Lark:
-    return Lark(
+    lark: Any = Lark(
         grammar_of(automaton).text,
         parser="earley",
         lexer=TokenLexer,
@@ -78,6 +78,14 @@ def _lark(automaton: Automaton) -> Lark:
         ambiguity="resolve",
         maybe_placeholders=False,
     )
+    # Lark predicts at once all rules that may begin a symbol, and these rules predict again what they may begin with.
+    # Each symbol's own rules lead to the same items, several times as fast.
+    parser = lark.parser.parser
+    own: dict[Any, list[Any]] = {symbol: [] for symbol in parser.predictions}
+    for rule in lark.rules:
+        own[rule.origin].append(rule)
+    parser.predictions = own
+    return lark
 
 
 def read(region: Region) -> RecoveryPath | None:
