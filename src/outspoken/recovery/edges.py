@@ -287,6 +287,8 @@ class EdgeFinder:
             return []
         is_inside = after == at + 1 or text[at] == text[at - 1 : at]
         cost = costs.STRAY_CHARACTER if is_inside else costs.STRAY_TEXT
+        if text[at] == "[" and "]" not in text and any(step.terminal.short == "JSON_ARRAY" for step in config.embedded):
+            cost = max(cost, costs.STRAY_MARKER)  # the list may begin here, and only lack its end
         return [_drop(at, at + 1, config, "stray-text", cost)]
 
     def _dropped_text(self, at: int, config: Config) -> list[Edge]:
