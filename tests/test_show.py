@@ -208,6 +208,12 @@ segments
 text 0-19
   Hi.
   [[call f 7]] no
+
+note[unread-markup]: this looks like the marker '[[call', but no call could be read here, so it stays text
+  --> double_square:2:1 (offset 4)
+   |
+ 2 | [[call f 7]] no
+   | ^^^^^^ text
 """
     )
 

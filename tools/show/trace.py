@@ -133,8 +133,8 @@ class Trace:
         self.log.append(Step(kind, start, end, self.state.config, **more))
 
     def shift(self, config: Config, step: Transition, start: int, end: int, **more: Any) -> None:
-        """Record a transition, and one over a missing marker before it."""
-        if step.inserted:
+        """Record a transition, and one over a missing marker before it; a marker with a mistake is read as it is."""
+        if step.inserted and not step.replaces:
             opener = next(t for t in config.markers if not t.inserted and t.terminal.canonical == step.inserted)
             self.log.append(Step("read", start, start, config, opener, "missing"))
             config, step = opener.target, next(t for t in opener.target.markers if t.terminal is step.terminal)

@@ -67,7 +67,7 @@ class _Parser:
             self._stack[-1].nodes.append(number)
         else:
             shown = token.end > token.start or token.mark or token.transition.terminal.short != "TEXT"
-            self._shift(tables, token.transition.terminal.name, [number] if shown else [])
+            self._shift(tables, token.transition.terminal.name.rstrip("~^"), [number] if shown else [])
 
     def end(self) -> list[Node | int]:
         """The text has ended, or another grammar goes on."""
