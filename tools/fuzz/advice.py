@@ -17,7 +17,7 @@ _LONG = 12
 
 
 def check_advice(reply: Reply) -> None:
-    """What is told of text stands in text or reasoning, and what is called a marker differs little from it."""
+    """What is told of text stands in text or reasoning."""
     for diagnostic in reply.diagnostics:
         if diagnostic.code not in ADVICE:
             continue
@@ -26,15 +26,23 @@ def check_advice(reply: Reply) -> None:
         require(start < end and inside, "advice", f"{diagnostic} is in no segment")
         segment = inside[0]
         require(isinstance(segment, (Text, Reasoning)), "advice", f"{diagnostic} is in {segment.kind}")
-        looks = _LOOKS_LIKE.match(diagnostic.message)
-        if looks is None or getattr(segment, "text", "") != reply.raw[slice(*segment.span)]:
-            continue
-        marker = ast.literal_eval(looks["marker"])
-        if isinstance(segment, Reasoning):
-            require(f"\n{marker}" in segment.text, "advice", f"{diagnostic}: no line begins with it")
-            continue
-        mistakes = distance(reply.raw[start:end], marker)
-        require(mistakes <= 1 + (len(marker) >= _LONG), "advice", f"{diagnostic}: {reply.raw[start:end]!r} is there")
+
+
+def check_markers(reply: Reply) -> None:
+    """What is called a marker of a format that was named differs little from it."""
+    for diagnostic in reply.diagnostics:
+        looks = _LOOKS_LIKE.match(diagnostic.message) if diagnostic.code in ADVICE else None
+        start, end = diagnostic.span
+        for segment in reply.segments if looks is not None else ():
+            is_around = segment.span[0] <= start and end <= segment.span[1]
+            if looks is None or not is_around or getattr(segment, "text", "") != reply.raw[slice(*segment.span)]:
+                continue
+            marker, found = ast.literal_eval(looks["marker"]), reply.raw[start:end]
+            if isinstance(segment, Reasoning):
+                require(f"\n{marker}" in segment.text, "advice", f"{diagnostic}: no line begins with it")
+            else:
+                few = distance(found, marker) <= 1 + (len(marker) >= _LONG)
+                require(few, "advice", f"{diagnostic}: {found!r} is there")
 
 
 def distance(one: str, other: str) -> int:

@@ -22,7 +22,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
-from .advice import check_advice
+from .advice import check_advice, check_markers
 from .events import FINISHED, check_events
 from .reference import Content, content_of, opened_before, read
 from .segments import check_segment, with_repairs
@@ -379,6 +379,7 @@ def check(text: str, args: ParseArguments) -> None:
     check_nothing_lost(reply)
     check_chunks(text, args, reply, Random(text))
     if args.format != "auto":
+        check_markers(reply)
         check_replay(text, args, reply)
         check_content(text, args, reply)
         check_rendered(reply, args.format)

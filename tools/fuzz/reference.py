@@ -75,6 +75,8 @@ class _OpenNode:
     more: bool | None = None
     #: the text of the last argument if that was an embedded value
     argument_text: str = ""
+    #: the JSON text of all arguments
+    object_text: str = ""
     #: does the markup say that the next bare value is a string?
     is_text: bool = False
     #: the keys and values of entries that have no meaning
@@ -144,7 +146,7 @@ class _Reader:
             elif name == "field" and arg == "odd":
                 self.codes.append("odd-marker")
             elif name == "field":
-                self.field(arg, start)
+                self.field(arg, start, end)
             elif name == "end":
                 self.end(arg, self.nodes.pop(), end)
 
@@ -158,8 +160,8 @@ class _Reader:
         elif short != "CALL_INDEX":
             node.name = piece
 
-    def field(self, name: str, start: int) -> None:
-        """Set a field of the open node to the last value, which begins at `start`."""
+    def field(self, name: str, start: int, end: int) -> None:
+        """Set a field of the open node to the last value, which stands between two offsets."""
         node, value = self.nodes[-1], self.embedded
         if name == "argument":
             node.arguments = node.arguments or {}
@@ -178,6 +180,7 @@ class _Reader:
             node.is_text = True
         elif name == "arguments":
             node.arguments = _arguments(value)
+            node.object_text = value if isinstance(value, str) else self.text[start:end]
         elif name == "tool_name":
             node.name = value
         elif name == "id":
@@ -266,6 +269,7 @@ class _Reader:
             raise InvalidContentError
         else:
             self.segments.append(["tool_call", node.name, node.arguments or {}, node.id])
+            self.codes += ["repeated-argument"] if _has_repeated_key(node.object_text) else []
 
     def _quoted(self, value: Any) -> None:
         """Add the actions in a string, which is read as a response of the same format."""
@@ -299,6 +303,21 @@ class _Reader:
             marked = start > 0 and start >= self.begins
             return "text", _trimmed(piece, marked, end < len(self.text)) if "TEXT" in self.trims else piece
         return ("text", *rest) if kind == "answer" else (kind, *rest)
+
+
+def _has_repeated_key(text: str) -> bool:
+    """Does a JSON object have a key twice, itself and not within a value?"""
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs[:] = found  # the outermost object comes last
+        return dict(found)
+
+    try:
+        json.loads(text, object_pairs_hook=keep)
+    except ValueError:
+        return False
+    return len(pairs) > len({key for key, _ in pairs})
 
 
 def _trimmed(piece: str, left: bool, right: bool) -> str:

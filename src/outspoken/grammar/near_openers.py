@@ -151,8 +151,11 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
 
 
 def _near_key(step: Transition, written: str) -> str:
-    """The pattern of a marker with a mistake; an object follows the key of arguments."""
-    return near_miss_pattern(written) + (rf"{SPACES}\{{" if _holds_arguments(step) else "")
+    """The pattern of a marker with a mistake; an object follows the key of arguments.
+
+    Behind any other marker something must follow: its last character may come with the next chunk.
+    """
+    return near_miss_pattern(written) + (rf"{SPACES}\{{" if _holds_arguments(step) else r"[\s\S]")
 
 
 def _holds_arguments(step: Transition) -> bool:

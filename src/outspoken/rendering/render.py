@@ -189,7 +189,7 @@ def _tools_of_values(segments: list[Any]) -> Tools | None:
     """Tools with schemas that give every argument, and every value in it, the type that it has."""
     schemas: dict[str, dict[str, Any]] = {}
     for call in segments:
-        if isinstance(call, ToolCall):
+        if isinstance(call, ToolCall) and call.name:
             _describe(call.arguments, schemas.setdefault(call.name, {}))
     listed = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
     return Tools.of(listed) if listed else None
