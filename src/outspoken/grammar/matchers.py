@@ -95,12 +95,20 @@ class Branch:
 
 
 class OpenMarkers:
-    """Markers that may be incomplete where another one has matched: their `regex` patterns, with the group of each."""
+    """Markers that may be incomplete where another one has matched: their `regex` patterns, with the group of each.
 
-    __slots__ = ("found",)
+    Where a marker with a mistake has matched, whose groups are `mistaken`, any of the `others` may be incomplete.
+    """
 
-    def __init__(self, found: list[tuple[Any, int]]) -> None:
-        self.found = found
+    __slots__ = ("found", "mistaken", "others")
+
+    def __init__(
+        self,
+        found: list[tuple[Any, int]],
+        others: Sequence[tuple[Any, int]] = (),
+        mistaken: frozenset[int] = frozenset(),
+    ) -> None:
+        self.found, self.others, self.mistaken = found, others, mistaken
 
     def find_open(self, buffer: str, at: int, start: int, group: int) -> int | None:
         """The first place from `at` on where a marker is incomplete that would win over a match; None if there is none.
@@ -117,6 +125,11 @@ class OpenMarkers:
                 and (found.start(), own) < (start if first is None else first, group)
             ):
                 first = found.start()
+        if first is None and group in self.mistaken:
+            for pattern, own in self.others:
+                found = pattern.match(buffer, start, partial=True) if own < group else None
+                if found is not None and found.partial:
+                    return start
         return first
 
 
@@ -188,7 +201,10 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
     open_markers = None
     if mode == "partial":
         may_stay_open = [(module.compile(t.terminal.regex), t.group) for t in trees if t.terminal.may_stay_open]
-        open_markers = OpenMarkers(may_stay_open) if may_stay_open else None
+        mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
+        sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
+        others = [(module.compile(t.terminal.regex), t.group) for t in sound]
+        open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
     found = Matcher("|".join(branches), writer.branches, lead, module, open_markers, searched)
