@@ -38,6 +38,23 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "agent.call_code_agent",
+    "agent.click",
+    "agent.done",
+    "agent.drag_and_drop",
+    "agent.fail",
+    "agent.highlight_text_span",
+    "agent.hold_and_press",
+    "agent.hotkey",
+    "agent.open",
+    "agent.save_to_knowledge",
+    "agent.scroll",
+    "agent.set_cell_values",
+    "agent.switch_applications",
+    "agent.type",
+    "agent.wait",
+)
 OVERLAP = 9
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -40,6 +40,21 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "Back",
+    "Call_API",
+    "Home",
+    "Interact",
+    "Launch",
+    "Note",
+    "Swipe",
+    "Take_over",
+    "Tap",
+    "Type",
+    "Type_Name",
+    "Wait",
+    "finish",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -39,6 +39,26 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Grounded Operation:",
 )
+ACTIONS = (
+    "CLICK",
+    "DOUBLE_CLICK",
+    "END",
+    "GESTURE",
+    "HOVER",
+    "KEY_DOWN",
+    "KEY_PRESS",
+    "KEY_UP",
+    "LAUNCH",
+    "LLM",
+    "QUOTE_CLIPBOARD",
+    "QUOTE_TEXT",
+    "RIGHT_CLICK",
+    "SCROLL_DOWN",
+    "SCROLL_LEFT",
+    "SCROLL_RIGHT",
+    "SCROLL_UP",
+    "TYPE",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -43,6 +43,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</｜DSML｜parameter>",

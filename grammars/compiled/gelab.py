@@ -30,6 +30,22 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "ABORT",
+    "AWAKE",
+    "CALL_USER",
+    "CLICK",
+    "COMPLETE",
+    "DOUBLE_CLICK",
+    "DOUBLE_TAP",
+    "HOT_KEY",
+    "INFO",
+    "LONGPRESS",
+    "LONG_PRESS",
+    "SLIDE",
+    "TYPE",
+    "WAIT",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "summary:",

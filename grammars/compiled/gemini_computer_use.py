@@ -42,6 +42,24 @@ WEAK_MARKERS = (
     "\"name\":",
 )
 LINE_MARKERS = ()
+ACTIONS = (
+    "click_at",
+    "drag_and_drop",
+    "go_back",
+    "go_forward",
+    "go_home",
+    "hover_at",
+    "key_combination",
+    "long_press_at",
+    "navigate",
+    "open_app",
+    "open_web_browser",
+    "scroll_at",
+    "scroll_document",
+    "search",
+    "type_text_at",
+    "wait_5_seconds",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -40,6 +40,20 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "DONE",
+    "FAIL",
+    "WAIT",
+    "hover",
+    "key",
+    "left_click",
+    "left_double_click",
+    "left_drag",
+    "middle_click",
+    "right_click",
+    "scroll",
+    "type",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

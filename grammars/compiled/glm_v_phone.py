@@ -43,6 +43,19 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "answer",
+    "click",
+    "input_text",
+    "keyboard_enter",
+    "long_press",
+    "navigate_back",
+    "navigate_home",
+    "open_app",
+    "status",
+    "swipe",
+    "wait",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

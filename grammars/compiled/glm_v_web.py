@@ -40,6 +40,18 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+ACTIONS = (
+    "ANSWER",
+    "Bing",
+    "Click",
+    "GoBack",
+    "Google",
+    "Key",
+    "Refresh",
+    "Scroll",
+    "Type",
+    "Wait",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</content>",

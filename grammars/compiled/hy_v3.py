@@ -50,6 +50,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key:opensource>",

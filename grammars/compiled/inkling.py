@@ -43,6 +43,7 @@ WEAK_MARKERS = (
     "\"name\":",
 )
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 28
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

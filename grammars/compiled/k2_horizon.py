@@ -53,6 +53,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</ifm|arg_key>",

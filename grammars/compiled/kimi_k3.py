@@ -56,6 +56,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "<|close|>argument<|sep|>",

@@ -37,6 +37,28 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "call_user",
+    "click",
+    "doubleclick",
+    "drag",
+    "finish",
+    "finished",
+    "hotkey",
+    "hotkey_click",
+    "hover",
+    "left_double",
+    "left_single",
+    "long_press",
+    "open_app",
+    "open_url",
+    "right_single",
+    "scroll",
+    "stop",
+    "triple_click",
+    "type",
+    "wait",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

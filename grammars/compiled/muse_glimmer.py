@@ -42,6 +42,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
     "</atem:parameter>",

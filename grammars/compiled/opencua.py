@@ -38,6 +38,35 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "## Code:",
 )
+ACTIONS = (
+    "answer",
+    "computer.answer",
+    "computer.terminate",
+    "computer.tripleClick",
+    "computer.triple_click",
+    "computer.wait",
+    "pyautogui.click",
+    "pyautogui.doubleClick",
+    "pyautogui.dragTo",
+    "pyautogui.hotkey",
+    "pyautogui.hscroll",
+    "pyautogui.keyDown",
+    "pyautogui.keyUp",
+    "pyautogui.middleClick",
+    "pyautogui.mouseDown",
+    "pyautogui.mouseUp",
+    "pyautogui.moveTo",
+    "pyautogui.press",
+    "pyautogui.rightClick",
+    "pyautogui.screenshot",
+    "pyautogui.scroll",
+    "pyautogui.sleep",
+    "pyautogui.tripleClick",
+    "pyautogui.typewrite",
+    "pyautogui.write",
+    "terminate",
+    "time.sleep",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -35,6 +35,20 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "actions:",
 )
+ACTIONS = (
+    "CLICK",
+    "COMPLETE",
+    "ENTER",
+    "IMPOSSIBLE",
+    "LONG_PRESS",
+    "OPEN_APP",
+    "PRESS_BACK",
+    "PRESS_HOME",
+    "PRESS_RECENT",
+    "SCROLL",
+    "TYPE",
+    "WAIT",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</point>",

@@ -40,6 +40,17 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "computer",
+    "computer_use",
+    "double_click",
+    "left_click",
+    "middle_click",
+    "mobile_use",
+    "mouse_move",
+    "right_click",
+    "triple_click",
+)
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",

@@ -63,6 +63,7 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

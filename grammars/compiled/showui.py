@@ -35,6 +35,20 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "ANSWER",
+    "CLICK",
+    "COPY",
+    "ENTER",
+    "HOVER",
+    "INPUT",
+    "SCROLL",
+    "SELECT",
+    "SELECT_TEXT",
+    "SWIPE",
+    "TAP",
+    "TYPE",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -39,6 +39,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</steptml:parameter>",

@@ -38,6 +38,27 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "CallUser",
+    "Click",
+    "DoubleClick",
+    "Drag",
+    "Finished",
+    "GetUrl",
+    "Hotkey",
+    "Hover",
+    "Launch",
+    "LongPress",
+    "PressBack",
+    "PressEnter",
+    "PressHome",
+    "PressRecent",
+    "Scroll",
+    "SelectOption",
+    "TakeNote",
+    "Type",
+    "Wait",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

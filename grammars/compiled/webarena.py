@@ -32,6 +32,22 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "clear",
+    "click",
+    "close_tab",
+    "go_back",
+    "go_forward",
+    "goto",
+    "hover",
+    "new_tab",
+    "press",
+    "scroll",
+    "stop",
+    "tab_focus",
+    "type",
+    "upload",
+)
 OVERLAP = 3
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -38,6 +38,36 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+ACTIONS = (
+    "computer_batch",
+    "double_click",
+    "drag",
+    "execute_js",
+    "extract_content_and_links",
+    "extract_elements",
+    "find",
+    "go_back",
+    "go_forward",
+    "goto_url",
+    "hold_key",
+    "hover",
+    "key_press",
+    "left_click",
+    "middle_click",
+    "mouse_down",
+    "mouse_move",
+    "mouse_up",
+    "refresh",
+    "right_click",
+    "screenshot",
+    "scroll",
+    "set_element_value",
+    "sleep",
+    "stop",
+    "triple_click",
+    "type",
+    "wait",
+)
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()

@@ -20,6 +20,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
 from outspoken.semantics.repeated_keys import may_repeat
 from outspoken.semantics.segments import reply_of
+from outspoken.semantics.unread_markup import goes_on_with_arguments
 
 from .runtime import SEGMENT
 
@@ -47,7 +48,7 @@ class FastPath:
         self.trims_text: bool = module.TRIMS_TEXT
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
-        self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS)
+        self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS)
         self._prompt_end: str = module.PROMPT_END
@@ -72,9 +73,12 @@ class FastPath:
 
         The parser reports it.
         """
+        behind_call = False
         for segment in output.segments:
             if segment.__class__ is Text:
                 if self._text_holds_markup(raw, segment, tools):
+                    return True
+                if behind_call and goes_on_with_arguments(segment.text):
                     return True
             elif segment.__class__ is Reasoning:
                 if self._markup.lines and self._markup.line_in(segment.text):
@@ -86,6 +90,7 @@ class FastPath:
                             return True
                 elif may_repeat(segment.arguments_text, segment.arguments):
                     return True
+            behind_call = segment.__class__ is ToolCall
         return False
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:

@@ -12,6 +12,7 @@ import re
 from outspoken.patterns.near_miss import near_miss_pattern
 
 from .automaton import Config, LenientRules, MissingCloser, Transition
+from .extra_closers import extra_closers
 from .near_keys import near_keys
 from .near_openers import near_openers
 from .tables import Terminal
@@ -32,7 +33,7 @@ def insertions(config: Config) -> list[Transition]:
     if config.ends_reasoning:
         return near_openers(config)
     if free is None:
-        return near_keys(config)
+        return [*near_keys(config), *extra_closers(config)]
     if free.terminal.short != "TEXT":
         return []
     found: list[Transition] = []

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from outspoken.patterns.near_miss import near_miss_pattern
+from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Config, Transition
-from .near_openers import is_evidence, regex_of
+from .near_openers import is_evidence
 from .tables import Terminal
 
 #: A key, its quotes and its colon as a grammar spells them, and the quote of a value.
@@ -33,7 +34,8 @@ def near_keys(config: Config) -> list[Transition]:
     markers = config.strict_transitions()[2]
     firsts = {first for step in markers for first in _begins_other_key(step)}
     named = [step for step in markers if not _begins_other_key(step)] if firsts else []
-    sound = "|".join([regex_of(step.terminal) for step in named])
+    # what a marker asks for behind it may still be on its way
+    sound = "|".join([f"(?:{without_conditions(step.terminal.regex)})" for step in named])
     found: list[Transition] = []
     for step in named:
         written = step.terminal.canonical

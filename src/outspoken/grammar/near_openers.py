@@ -25,6 +25,8 @@ _LEAST_OTHER = 8
 #: How JSON begins that is not prose.
 _JSON_OPEN = {"JSON_OBJECT": r"\{\s{0,20}[\"'“＂}]", "JSON_ARRAY": r"\[\s{0,20}[\[{\"']", "JSON_STRING": '"'}
 _JSON_OPEN["JSON_VALUE"] = f"(?:{_JSON_OPEN['JSON_OBJECT']}|{_JSON_OPEN['JSON_ARRAY']})"
+#: How a value begins that follows a name. Without it, a name that is still arriving would be whole.
+_VALUE_OPEN = rf"{SPACES}[\[{{(<\"']"
 #: How the pattern of a marker begins that stands at the start of a line only.
 _LINE_START = r"(?<![^\n"
 #: What may stand before such a marker by mistake.
@@ -146,7 +148,8 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
                 ways = [regex_of(after.terminal) for after in after_name][:_MAX_WAYS]
             else:
                 ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken, is_long=is_long)
-            found += [regex + (SPACES + way if way else "") for way in ways]
+            end = _VALUE_OPEN if step.terminal.short == "TOOL_NAME" and step.target.strict_transitions()[1] else ""
+            found += [regex + SPACES + way if way else regex + end for way in ways]
     return found[:_MAX_WAYS]
 
 

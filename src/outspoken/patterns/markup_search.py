@@ -17,6 +17,11 @@ _GAP = re.compile(r"\s{0,9}\S?\s{0,9}")
 _MAX_GAP = 20
 #: Two weak markers that are farther apart are no evidence of a call.
 _FAR = 300
+#: The name of an action, and what follows it in a call: its arguments in brackets, a field, or the end of a string.
+_ACTION = (
+    r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
+    r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}])"
+)
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 
@@ -43,9 +48,12 @@ def is_distinct_marker(written: str) -> bool:
 class MarkupSearch:
     """Searches texts for markers, given as they are written."""
 
-    def __init__(self, markers: Iterable[str], weak: Iterable[str] = (), lines: Iterable[str] = ()) -> None:
+    def __init__(
+        self, markers: Iterable[str], weak: Iterable[str] = (), lines: Iterable[str] = (), actions: Iterable[str] = ()
+    ) -> None:
         #: they begin a call where they begin a line, also in reasoning
         self.lines = tuple(lines)
+        self._actions = tuple(actions)
         #: they count only where another one of them is near
         self.weak = frozenset(weak)
         self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
@@ -54,10 +62,24 @@ class MarkupSearch:
 
     def is_in(self, text: str, end: int | None = None) -> bool:
         """Does a text hold a marker that begins before `end`?"""
+        if self._actions and self.find_action(text) is not None:
+            return True
         if not self.may_hold(text):
             return False
         found = next(self.find(text, end), None)
         return found is not None
+
+    def find_action(self, text: str) -> re.Match[str] | None:
+        """The name of an action where a call of it may begin."""
+        for name in self._actions:
+            if name in text:
+                return self._search_action(text)
+        return None
+
+    @cached_property
+    def _search_action(self) -> Callable[[str], re.Match[str] | None]:
+        names = "|".join([re.escape(name) for name in self._actions])
+        return re.compile(_ACTION.format(names=names)).search
 
     def line_in(self, reasoning: str) -> str:
         """The marker that begins a line of reasoning; "" if none does."""
@@ -127,18 +149,22 @@ class MarkupSearch:
         within = [(piece.find(part), places) for part, places in self._by_fragment.items() if part in piece]
         known = [(marker, begun + i - at) for i, places in within for marker, at in places]
         intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
-        if intact:
-            return max(intact, key=lambda found: found.end - found.start)
+        sound = max(intact, key=lambda found: found.end - found.start, default=None)
         found = [
             (mistakes, start - end, FoundMarkup(start, end, marker))
             for marker, start in {(m, at + i) for m, at in known for i in (-1, 0, 1)}
-            if first <= start <= match.start() + 1
+            if first <= start <= match.start() + 1 and (sound is None or sound.written in marker)
             for end, mistakes in near_misses(text, start, marker)[:1]
             if end >= match.end()
         ]
-        if not found or any(self._is_across(text, match, marker) for marker in self.markers):
-            return None  # it is a part of a marker that is intact
-        return min(found)[2]
+        if not found:
+            return sound
+        best = min(found)[2]
+        if sound is not None:  # it is a part of a longer marker, which has a mistake
+            return best if best.start < sound.start or best.end > sound.end else sound
+        others = [marker for marker in self.markers if marker not in best.written]
+        # it may be a part of a marker that is intact
+        return None if any(self._is_across(text, match, marker) for marker in others) else best
 
     def _is_across(self, text: str, match: re.Match[str], marker: str) -> bool:
         """Does an intact marker stand where a fragment was found?"""

@@ -62,9 +62,13 @@ class Recorder:
         self.edits.append(Edit(at, at, marker, "missing-marker", "markup"))
 
     def add_damaged_opener(self, marker: str, start: int, end: int) -> None:
-        """Record that an opening marker was written with a mistake. Recovery records what it reads so itself."""
+        """Record that an opening marker was written with a mistake, or stands for none: then it is "".
+
+        Recovery records what it reads so itself.
+        """
+        code, level = ("damaged-marker", "markup") if marker else ("extra-closer", "structure")
         if end > max(start, 0):
-            self.edits.append(Edit(max(start, 0), end, marker, "damaged-marker", "markup"))
+            self.edits.append(Edit(max(start, 0), end, marker, code, level))
 
     def take_repairs(self) -> tuple[Repair, ...]:
         """The changes since the last call, in the order of the text. They belong to the node that ends now."""

@@ -13,13 +13,21 @@ from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, is_distinct_marker
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
-from outspoken.results.replies import Reasoning, Segment, Text
+from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
+
+#: How text begins that goes on with the arguments of the call before it, which ended too early.
+_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"[^"\n]{1,60}"\s{0,20}:')
 
 #: A word of a sentence.
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
 
 #: The key whose value says which action is meant, in the words for an action: `(action_type=CLICK)`.
 _ACTION_KEY = re.compile(r"^\((\w{6,})=")
+
+#: What separates names of the same action; conditions in brackets hold it, too.
+_ALTERNATIVE = re.compile(r"\|(?![^()]*\))")
+#: Names of actions that are shorter occur by chance.
+_SHORTEST_ACTION = 3
 
 #: The terminals of a call's keys.
 _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
@@ -31,7 +39,8 @@ _CALLED = r"(?<![\w.]){}(?=[\"']\s{{0,9}}[,}}:]|[^\S\n]{{0,9}}\n?[({{])"
 @lru_cache(maxsize=256)
 def markup_search(automaton: Automaton) -> MarkupSearch:
     """What searches text for the markers of a format."""
-    return MarkupSearch(written_markers(automaton.tables), weak_markers(automaton.tables), line_openers(automaton))
+    tables = automaton.tables
+    return MarkupSearch(written_markers(tables), weak_markers(tables), line_openers(automaton), action_names(tables))
 
 
 def written_markers(tables: Tables) -> list[str]:
@@ -74,6 +83,12 @@ def line_openers(automaton: Automaton) -> list[str]:
     return sorted({written for written in found if written.endswith(":")})
 
 
+def action_names(tables: Tables) -> list[str]:
+    """The names of a format's actions as its responses write them."""
+    words = {word.partition("(")[0].strip() for words in tables.header.actions for word in _ALTERNATIVE.split(words)}
+    return sorted(word for word in words if len(word) >= _SHORTEST_ACTION and word[-1].isalnum())
+
+
 def overlap(automaton: Automaton) -> int:
     """How many characters of a marker may be read although the marker has a mistake before them.
 
@@ -99,18 +114,25 @@ def unread_markup(
     response, behind which no format could read a segment. What is in one of the `reported` spans has a diagnostic.
     """
     found: list[PendingDiagnostic] = []
+    before: Segment | None = None
     for segment in segments:
+        call, before = before, segment
         if type(segment) is Reasoning and search is not None and (line := search.line_in(segment.text)):
             message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
             found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]
+        if type(call) is ToolCall and goes_on_with_arguments(text):
+            message = f"this looks like more arguments of `{call.name}`, but the call has ended, so it stays text"
+            span = (call.span[1], begun + 1)
+            found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
+            continue
         markers = list(search.find(text)) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
         if reported:
             markers = [m for m in markers if not any(start <= begun + m.start < end for start, end in reported)]
-        called = find_named_call(text, tools)
+        called = find_named_call(text, tools) or (search.find_action(text) if search is not None else None)
         likely = [m for m in markers if (called and m.start < called.end()) or not _is_prose(text, m)]
         if markers:
             start, end, written = (likely or markers)[0]
@@ -125,6 +147,11 @@ def unread_markup(
         severity = "warning" if likely or called else "note"
         found.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
     return found
+
+
+def goes_on_with_arguments(text: str) -> bool:
+    """Does the text behind a call begin with a key of an object?"""
+    return _MORE_ARGUMENTS.match(text) is not None
 
 
 def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
