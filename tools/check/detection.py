@@ -82,10 +82,10 @@ def check_detection(
     try:
         shared = shared_openers(name)
         example = parse(header.example, name)
-        found = [*_compared(header, example, parse(header.example), file, source)]
+        found = [*_compared(name, header, example, parse(header.example), file, source)]
         for one in cases:
             if one.case.kind == "ok":
-                found += _compared(header, one.reply, one.case.parse(format="auto"), one.file, None)
+                found += _compared(name, header, one.reply, one.case.parse(format="auto"), one.file, None)
     except (GrammarError, OSError, RecursionError) as error:
         first = str(error).splitlines()[0]
         helps = ["run `python -m tools.check` without a name"]
@@ -97,20 +97,19 @@ def check_detection(
 
 
 def _compared(
-    header: Header, named: Reply, detected: Reply, file: CheckedFile, source: Source | None
+    name: str, header: Header, named: Reply, detected: Reply, file: CheckedFile, source: Source | None
 ) -> Iterator[Finding]:
     """Does detection find all that the format itself finds in a text, and no further calls?
 
     A text in which the format itself does nothing may be another format's: then that is only worth a note. Of formats
     that write calls alike and mean other things by them, the header says which is named.
     """
-    name = header.format
     if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
     own, other = _content(named.segments), _content(detected.segments)
     deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s) not in own]
-    evident = _evident(header, named)
+    evident = _evident(name, header, named)
     if _is_within(_content(evident), other) and not surplus:
         return
     missing = next((s for s in evident if s.kind != "text" and _essence(s) not in other), None)
@@ -147,11 +146,11 @@ def _ancestors(header: Header) -> list[str]:
     return found
 
 
-def _evident(header: Header, reply: Reply) -> list[Any]:
+def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
     """The segments without those whose opening markers lack the evidence that the header asks for."""
     wanted = {
         re.compile(step.terminal.regex): header.evidence_of(step.terminal.short)
-        for step in registry.automaton(header.format).top_level_markers
+        for step in registry.automaton(name).top_level_markers
         if header.evidence_of(step.terminal.short)
     }
     found: list[Any] = []
