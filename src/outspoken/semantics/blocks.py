@@ -73,8 +73,16 @@ def end_unread(b: Builder, end: int) -> None:
     message = "this has no place in a call, or repeats an earlier entry; it is left out"
     b.recorder.report("unread-entry", message, (node.start, end), "warning")
     b.output.node_start = node.start
+    call = b.nodes[-1] if b.nodes else None
+    if call is not None and "tool_call" in call.kinds and _is_rebuilt(b, call.start):
+        call.problem = call.problem or f"what is left out of `{call.name or ''}` may be another call"
     if not b.nodes:
         b.output.end_node(node.start, end)
+
+
+def _is_rebuilt(b: Builder, start: int) -> bool:
+    """Was markup added or dropped behind an offset?"""
+    return any(edit.start > start and edit.level in ("markup", "structure") for edit in b.recorder.edits)
 
 
 def end_mention(b: Builder, end: int) -> None:
