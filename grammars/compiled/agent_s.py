@@ -58,6 +58,7 @@ ACTIONS = (
 OVERLAP = 9
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="agent_s",
     values="json",

@@ -43,11 +43,19 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</invoke>",
     "</parameter>",
 )
 VALUE_FOLLOWERS = (
+    "</function_calls>",
     "</invoke>",
+    "<function_calls>",
+    "<invoke name=\"",
     "<parameter name=\"",
+    "<think>",
+)
+VALUE_PHRASES = (
+    "<invoke name=\"",
 )
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

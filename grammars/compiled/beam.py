@@ -46,6 +46,7 @@ ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
     "</rfl:parameter>",
+    "<|call|>",
 )
 VALUE_FOLLOWERS = (
     "<rfl:parameter name=\"",
@@ -54,6 +55,9 @@ VALUE_FOLLOWERS = (
     "<|start|>assistant<|channel|>analysis<|message|>",
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
+)
+VALUE_PHRASES = (
+    "<|start|>assistant to=",
 )
 
 find_1 = lazy(

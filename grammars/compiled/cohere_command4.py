@@ -53,6 +53,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

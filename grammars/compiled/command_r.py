@@ -48,6 +48,7 @@ ACTIONS = ()
 OVERLAP = 7
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

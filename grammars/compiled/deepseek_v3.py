@@ -39,6 +39,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

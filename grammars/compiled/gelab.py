@@ -56,6 +56,7 @@ VALUE_FOLLOWERS = (
     "action:",
     "explain:",
 )
+VALUE_PHRASES = ()
 header = Header(
     format="gelab",
     values="text",

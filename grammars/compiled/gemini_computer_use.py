@@ -63,6 +63,7 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="gemini_computer_use",
     values="json",

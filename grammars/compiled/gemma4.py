@@ -39,6 +39,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:thought\n)")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -49,11 +49,21 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
+    "</｜GCML｜invoke>",
     "</｜GCML｜parameter>",
 )
 VALUE_FOLLOWERS = (
+    "</s>",
     "</｜GCML｜invoke>",
+    "</｜GCML｜tool_calls>",
+    "<think>",
+    "<|message_sep|>",
+    "<｜GCML｜invoke name=\"",
     "<｜GCML｜parameter name=\"",
+    "<｜GCML｜tool_calls>",
+)
+VALUE_PHRASES = (
+    "<｜GCML｜invoke name=\"",
 )
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\|>\n)|\s{0,9}<\/think>\s{0,9}())")

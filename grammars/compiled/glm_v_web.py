@@ -64,6 +64,7 @@ VALUE_FOLLOWERS = (
     "Memory_Updated:",
     "Thought:",
 )
+VALUE_PHRASES = ()
 header = Header(
     format="glm_v_web",
     values="text",

@@ -42,6 +42,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:\s{0,2}ASSISTANT:\s{0,2}()|\s{0,9}<\/think>\s{0,9}())")
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")

@@ -49,6 +49,7 @@ ACTIONS = ()
 OVERLAP = 13
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 find_1 = lazy(
     globals(), "find_1",

@@ -46,6 +46,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9}()|助手：())")
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")

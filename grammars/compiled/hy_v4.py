@@ -54,12 +54,16 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key:6124c78e>",
     "</arg_value:6124c78e>",
+    "</tool_call:6124c78e>",
 )
 VALUE_FOLLOWERS = (
     "</tool_call:6124c78e>",
+    "</tool_calls:6124c78e>",
     "<arg_key:6124c78e>",
     "<arg_value:6124c78e>",
+    "<tool_call:6124c78e>",
 )
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

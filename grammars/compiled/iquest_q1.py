@@ -42,12 +42,16 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key>",
     "</arg_value>",
+    "</iquest_tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</iquest_tool_call>",
     "<arg_key>",
     "<arg_value>",
+    "<iquest_tool_call>",
+    "<think>",
 )
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

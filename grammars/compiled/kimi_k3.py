@@ -60,11 +60,15 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "<|close|>argument<|sep|>",
+    "<|close|>call<|sep|>",
 )
 VALUE_FOLLOWERS = (
     "<|close|>call<|sep|>",
+    "<|close|>tools<|sep|>",
     "<|open|>argument key=\"",
+    "<|open|>call tool=\"",
 )
+VALUE_PHRASES = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

@@ -42,6 +42,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

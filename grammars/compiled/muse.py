@@ -45,11 +45,21 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
+    "</atem:invoke>",
     "</atem:parameter>",
 )
 VALUE_FOLLOWERS = (
+    "</atem:function_calls>",
     "</atem:invoke>",
+    "<atem:invoke name=\"",
     "<atem:parameter name=\"",
+)
+VALUE_PHRASES = (
+    "<atem:function_calls><atem:invoke name=\"",
+    "<atem:function_calls><atem:invoke name='",
+    "<|start|>assistant to=",
+    "<|start|>assistant to=self<|message|>",
+    "<|start|>assistant to=user<|message|>",
 )
 
 find_1 = lazy(

@@ -70,6 +70,7 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="opencua",
     values="json",

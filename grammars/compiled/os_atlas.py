@@ -58,6 +58,7 @@ VALUE_FOLLOWERS = (
     "actions:",
     "thoughts:",
 )
+VALUE_PHRASES = ()
 header = Header(
     format="os_atlas",
     values="text",

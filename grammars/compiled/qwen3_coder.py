@@ -46,11 +46,15 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
+    "</tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
     "<parameter=",
+    "<think>",
+    "<tool_call>",
 )
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

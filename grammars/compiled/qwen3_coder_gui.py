@@ -54,11 +54,15 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
+    "</tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
     "<parameter=",
+    "<think>",
+    "<tool_call>",
 )
+VALUE_PHRASES = ()
 header = Header(
     format="qwen3_coder_gui",
     values="json",

@@ -74,6 +74,9 @@ VALUE_CLOSERS = (
     "observation：",
 )
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = (
+    "Final Answer:",
+)
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(

@@ -67,6 +67,7 @@ ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(

@@ -41,11 +41,15 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
+    "</seed:tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
     "<parameter=",
+    "<seed:think>",
+    "<seed:tool_call>",
 )
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -35,6 +35,7 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="suggestions",
     values="json",

@@ -141,6 +141,7 @@ VALUE_FOLLOWERS = (
     "long_press",
     "right_single",
 )
+VALUE_PHRASES = ()
 header = Header(
     format="ui_tars",
     values="json",

@@ -109,6 +109,7 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="ui_tars_calls",
     values="json",

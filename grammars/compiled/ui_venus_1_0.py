@@ -62,6 +62,7 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="ui_venus_1_0",
     values="json",

@@ -51,6 +51,9 @@ ACTIONS = (
 OVERLAP = 3
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = (
+    "In summary, the next action I will perform is ```",
+)
 header = Header(
     format="webarena",
     values="text",

@@ -71,6 +71,7 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
+VALUE_PHRASES = ()
 header = Header(
     format="yutori_navigator",
     values="json",

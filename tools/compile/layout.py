@@ -8,7 +8,7 @@ from typing import cast
 
 from outspoken.fast_path import runtime
 from outspoken.grammar.header import Header
-from outspoken.grammar.value_markup import all_value_markup
+from outspoken.grammar.value_markup import all_value_markup, call_phrases
 from outspoken.patterns.markup_search import MarkupSearch
 from outspoken.semantics.unread_markup import action_names, line_openers, overlap, weak_markers, written_markers
 
@@ -49,6 +49,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         f"OVERLAP = {overlap(shared.automaton)}",
         *_names("VALUE_CLOSERS", values.closers),
         *_names("VALUE_FOLLOWERS", values.followers),
+        *_names("VALUE_PHRASES", call_phrases(shared.automaton)),
         *more,
         "",
         *writer.globals,

@@ -14,6 +14,7 @@ from outspoken.grammar import registry
 from outspoken.grammar.sources import is_current
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup
+from outspoken.results.actions.base import BaseAction
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
@@ -50,7 +51,7 @@ class FastPath:
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
         self._overlap: int = module.OVERLAP
-        self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS)
+        self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
 
@@ -84,14 +85,19 @@ class FastPath:
                 if self._markup.lines and self._markup.line_in(segment.text):
                     return True
             elif segment.__class__ is ToolCall:
-                if self._value_markup.closers:
-                    for value in segment.arguments.values():
-                        if value.__class__ is str and self._value_markup.is_in(value):
-                            return True
-                elif may_repeat(segment.arguments_text, segment.arguments):
+                if self._call_holds_markup(segment):
                     return True
+            elif isinstance(segment, BaseAction) and self._value_markup.holds_phrase(segment.raw):
+                return True
             behind_call = segment.__class__ is ToolCall
         return False
+
+    def _call_holds_markup(self, call: ToolCall) -> bool:
+        """May a value hold markup, or a call an argument twice?"""
+        if not self._value_markup.finds:
+            return may_repeat(call.arguments_text, call.arguments)
+        texts = [value for value in call.arguments.values() if value.__class__ is str]
+        return any(self._value_markup.is_in(text) for text in texts)
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text

@@ -8,6 +8,12 @@ from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
 
 from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
+from .vocabulary import CALLS
+
+#: A marker of several words that is shorter may occur by chance.
+_LEAST_PHRASE = 12
+#: No more configurations than this are looked at for the end of a call.
+_MAX_CONFIGS = 12
 
 
 @lru_cache(maxsize=2048)
@@ -21,7 +27,38 @@ def value_markup(value_end: Config) -> ValueMarkup:
             for first, second in _behind_name(step):
                 closers |= first
                 followers |= second
-    return ValueMarkup(sorted(closers), sorted(followers))
+        for first, second in _behind_call(closer.target):
+            closers |= first
+            followers |= second
+    return ValueMarkup(sorted(closers), sorted(followers), call_phrases(value_end.automaton))
+
+
+def call_phrases(automaton: Automaton) -> list[str]:
+    """The markers of several words that open a call."""
+    if not _has_bare_values(automaton):
+        return []
+    openers = [step for step in automaton.top_level_markers if not step.inserted]
+    return sorted({w for step in openers for w in _distinct(step) if " " in w and len(w) >= _LEAST_PHRASE})
+
+
+def _has_bare_values(automaton: Automaton) -> bool:
+    return any(terminal.short == "ARG_VALUE" for terminal in automaton.tables.terminals.values())
+
+
+def _behind_call(config: Config) -> list[tuple[set[str], set[str]]]:
+    """The markers that end a call, and those that may follow it; the call's last value leads to the configuration."""
+    found: list[tuple[set[str], set[str]]] = []
+    seen, queue = {config}, [config]
+    for at in queue:
+        for step in at.strict_transitions()[2]:
+            if any(op == "end" and kind in CALLS for op, kind in step.after):
+                after = step.target.strict_transitions()
+                nexts = [*after[2], *(after[0].target.strict_transitions()[2] if after[0] is not None else [])]
+                found.append((_distinct(step), {w for t in nexts if not t.before for w in _distinct(t)}))
+            elif step.target not in seen and len(seen) < _MAX_CONFIGS:
+                seen.add(step.target)
+                queue.append(step.target)
+    return [(first, second) for first, second in found if first and second]
 
 
 def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:
@@ -37,7 +74,8 @@ def all_value_markup(automaton: Automaton) -> ValueMarkup:
     frees = [config.strict_transitions()[0] for config in automaton.configs]
     found = [value_markup(free.target) for free in frees if free is not None and free.terminal.short == "ARG_VALUE"]
     closers = {marker for markup in found for marker in markup.closers}
-    return ValueMarkup(sorted(closers), sorted({marker for markup in found for marker in markup.followers}))
+    followers = {marker for markup in found for marker in markup.followers}
+    return ValueMarkup(sorted(closers), sorted(followers), call_phrases(automaton))
 
 
 def _distinct(step: Transition) -> set[str]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from outspoken.json.scanner import BLANKS, TotalPattern, decode, total_pattern
+from outspoken.patterns.markup_search import MarkupSearch
 
 from .coerce import escape, to_json
 from .schema import ANY, SchemaView
@@ -65,6 +66,12 @@ def _patterns(mark: str) -> _Patterns:
     )
 
 
+@lru_cache(maxsize=64)
+def _marks_in(mark: str) -> MarkupSearch:
+    """Finds a mark with a mistake in the text between two marks, which then may hold more than one string."""
+    return MarkupSearch([mark])
+
+
 def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
     """Read a complete object of such pairs alone: the value, its end and its JSON text; None for any other."""
     match_pair = _patterns(mark).pair.match
@@ -73,6 +80,8 @@ def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple
     pos += 1
     while (match := match_pair(text, pos)) is not None:
         key, quoted, bare, after = match.groups()
+        if quoted and _marks_in(mark).is_in(quoted):
+            return None
         known = schema_view.member(key)
         found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
         written.append(f"{to_json(key)}: {to_json(found)}")
@@ -233,7 +242,11 @@ class BracedScanner(Transcoder):
                 self._written.append(escape(text[pos:stop]))
         if end < 0:
             return stop, True
-        self._end("".join(self._pieces))
+        found = "".join(self._pieces)
+        if _marks_in(mark).is_in(found):
+            self.broken = True
+            return stop, True
+        self._end(found)
         return end + len(mark), False
 
     def _in_json(self, text: str, pos: int) -> int:

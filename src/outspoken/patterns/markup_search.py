@@ -186,15 +186,24 @@ class ValueMarkup:
     """Finds a closing marker of values that a marker follows which may follow it. Both may have mistakes.
 
     A value that is written without escapes runs on to its closing marker. If that has a mistake, or what must follow,
-    the value takes in the next arguments.
+    the value takes in the next arguments or the next call. `phrases` are words that open a call.
     """
 
-    def __init__(self, closers: Sequence[str], followers: Sequence[str]) -> None:
+    def __init__(self, closers: Sequence[str], followers: Sequence[str], phrases: Sequence[str] = ()) -> None:
         self.closers, self.followers = closers, followers
         self._search = MarkupSearch([*closers, *followers])
+        self._phrases = MarkupSearch(phrases) if phrases else None
+        #: can it find anything?
+        self.finds = bool(closers or phrases)
+
+    def holds_phrase(self, text: str) -> bool:
+        """Does a value hold words that open a call?"""
+        return self._phrases is not None and self._phrases.is_in(text)
 
     def is_in(self, text: str) -> bool:
         """Does a value hold what would end it?"""
+        if self.holds_phrase(text):
+            return True
         if not self.closers or not self._search.may_hold(text):
             return False
         for found in self._search.find(text):

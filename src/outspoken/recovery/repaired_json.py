@@ -17,6 +17,9 @@ from .path import BLANK, RecoveryStep
 
 _KEY = re.compile(r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:')
 
+#: A repaired name that holds this has taken in what follows the name.
+_IN_NO_NAME = re.compile(r'["{}\[\]\n]')
+
 
 def read_repaired(
     config: Config, repaired: RepairedValue, max_depth: int
@@ -79,7 +82,7 @@ def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Tr
     for transition in config.embedded:
         if text[pos] in JSON_FIRST.get(transition.terminal.short, ()):
             found = read_at(text, pos, max_depth)
-            if found is not None:
+            if found is not None and not (transition.role == "tool_name" and _IN_NO_NAME.search(str(found[0]))):
                 return transition, found[1], (found[0], found[2])
     return None, pos, None
 

@@ -72,8 +72,7 @@ def carry_out(builder: Builder, transition: Transition, place: Place, base: int 
 def apply_step(builder: Builder, step: Step, free: FreeText) -> None:
     """Carry out a step. `free` is its free text, if it is that."""
     transition, recorder, output = step.transition, builder.recorder, builder.output
-    if transition is None or not transition.inserted:
-        recorder.edits += step.edits
+    recorder.edits += step.edits if transition is None else _new_edits(transition, step.edits)
     if step.ambiguous:
         recorder.ambiguity = "the call can be read in two ways that are as likely"
         recorder.was_ambiguous = True
@@ -90,6 +89,13 @@ def apply_step(builder: Builder, step: Step, free: FreeText) -> None:
     elif step.value_text:
         builder.state.last_value, builder.state.last_text = step.value, step.value_text
     carry_out(builder, transition, Place(step.start, step.end, step.text))
+
+
+def _new_edits(transition: Transition, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The edits that the operations of a transition do not record themselves."""
+    if edits and any(op in ("insert", "replace") for op, _ in transition.after):
+        return tuple([edit for edit in edits if edit.code not in ("missing-marker", "damaged-marker")])
+    return edits
 
 
 def begin_text(builder: Builder, role: str, at: int, trims: frozenset[str], *, after_marker: bool) -> bool:
