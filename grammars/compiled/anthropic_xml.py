@@ -54,9 +54,7 @@ VALUE_FOLLOWERS = (
     "<parameter name=\"",
     "<think>",
 )
-VALUE_PHRASES = (
-    "<invoke name=\"",
-)
+VALUE_PHRASES = ()
 
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(

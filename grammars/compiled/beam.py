@@ -56,9 +56,7 @@ VALUE_FOLLOWERS = (
     "<|start|>assistant<|channel|>commentary<|message|>",
     "<|start|>assistant<|channel|>final<|message|>",
 )
-VALUE_PHRASES = (
-    "<|start|>assistant to=",
-)
+VALUE_PHRASES = ()
 
 find_1 = lazy(
     globals(), "find_1",

@@ -59,9 +59,7 @@ VALUE_FOLLOWERS = (
     "<｜DSML｜parameter name=\"",
     "<｜DSML｜tool_calls>",
 )
-VALUE_PHRASES = (
-    "<｜DSML｜invoke name=\"",
-)
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

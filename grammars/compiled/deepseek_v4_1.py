@@ -57,10 +57,7 @@ VALUE_FOLLOWERS = (
     "<｜DSML｜ invoke name=\"",
     "<｜DSML｜ parameter name=\"",
 )
-VALUE_PHRASES = (
-    "<｜DSML｜ calls>",
-    "<｜DSML｜ invoke name=\"",
-)
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -62,9 +62,7 @@ VALUE_FOLLOWERS = (
     "<｜GCML｜parameter name=\"",
     "<｜GCML｜tool_calls>",
 )
-VALUE_PHRASES = (
-    "<｜GCML｜invoke name=\"",
-)
+VALUE_PHRASES = ()
 
 match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:(?:assistant<\|role_sep\|>\n)|\s{0,9}<\/think>\s{0,9}())")
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")

@@ -54,9 +54,7 @@ VALUE_FOLLOWERS = (
     "<param name=\"",
     "<think>",
 )
-VALUE_PHRASES = (
-    "<function name=\"",
-)
+VALUE_PHRASES = ()
 
 match_1 = lazy(
     globals(), "match_1",

@@ -54,13 +54,7 @@ VALUE_FOLLOWERS = (
     "<atem:invoke name=\"",
     "<atem:parameter name=\"",
 )
-VALUE_PHRASES = (
-    "<atem:function_calls><atem:invoke name=\"",
-    "<atem:function_calls><atem:invoke name='",
-    "<|start|>assistant to=",
-    "<|start|>assistant to=self<|message|>",
-    "<|start|>assistant to=user<|message|>",
-)
+VALUE_PHRASES = ()
 
 find_1 = lazy(
     globals(), "find_1",

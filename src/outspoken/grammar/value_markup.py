@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
@@ -10,8 +11,8 @@ from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
 from .vocabulary import CALLS
 
-#: A marker of several words that is shorter may occur by chance.
-_LEAST_PHRASE = 12
+#: A marker of several words that does not occur by chance.
+_PHRASE = re.compile(r"(?=.{12})\(?[A-Za-z]\w+,? \w")
 #: No more configurations than this are looked at for the end of a call.
 _MAX_CONFIGS = 12
 
@@ -38,7 +39,7 @@ def call_phrases(automaton: Automaton) -> list[str]:
     if not _has_bare_values(automaton):
         return []
     openers = [step for step in automaton.top_level_markers if not step.inserted]
-    return sorted({w for step in openers for w in _distinct(step) if " " in w and len(w) >= _LEAST_PHRASE})
+    return sorted({w for step in openers for w in _distinct(step) if _PHRASE.match(w)})
 
 
 def _has_bare_values(automaton: Automaton) -> bool:

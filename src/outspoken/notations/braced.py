@@ -27,6 +27,9 @@ _PLAIN_KEY = re.compile(r"[\w.$\-]+")
 #: how many opening marks may be missing, and how many places are tried for each mark
 _MAX_UNOPENED, _MAX_PLACES = 8, 8
 
+#: what stands behind a string and before one
+_BEHIND, _BEFORE = frozenset(",}]"), frozenset(":,[{")
+
 #: the characters of short bare values and keys
 _SHORT = string.ascii_letters + string.digits + "_.-"
 
@@ -68,8 +71,17 @@ def _patterns(mark: str) -> _Patterns:
 
 @lru_cache(maxsize=64)
 def _marks_in(mark: str) -> MarkupSearch:
-    """Finds a mark with a mistake in the text between two marks, which then may hold more than one string."""
+    """Finds a mark, intact or with a mistake."""
     return MarkupSearch([mark])
+
+
+def _holds_mark(text: str, mark: str) -> bool:
+    """Does a mark with a mistake end or begin a string in the text between two marks? Then it is more than one."""
+    return any(
+        text[found.end : found.end + 1] in _BEHIND or text[max(found.start - 1, 0) : found.start] in _BEFORE
+        for found in _marks_in(mark).find(text)
+        if found.start > 0
+    )
 
 
 def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple[Any, int, str] | None:
@@ -80,7 +92,7 @@ def read_plain(text: str, pos: int, mark: str, schema_view: SchemaView) -> tuple
     pos += 1
     while (match := match_pair(text, pos)) is not None:
         key, quoted, bare, after = match.groups()
-        if quoted and _marks_in(mark).is_in(quoted):
+        if quoted and _holds_mark(quoted, mark):
             return None
         known = schema_view.member(key)
         found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
@@ -243,7 +255,7 @@ class BracedScanner(Transcoder):
         if end < 0:
             return stop, True
         found = "".join(self._pieces)
-        if _marks_in(mark).is_in(found):
+        if _holds_mark(found, mark):
             self.broken = True
             return stop, True
         self._end(found)
