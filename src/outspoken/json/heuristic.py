@@ -75,6 +75,8 @@ def _checked(span: str, value: Any, schema: dict[str, Any] | None, max_depth: in
     """The value and its JSON, if it holds all of the span, in order, and nothing else."""
     if not isinstance(value, (dict, list)) or not value:
         return None
+    if span.lstrip()[:1] != "{["[isinstance(value, list)]:
+        return None  # words in braces are no list
     try:
         value = encodable_value(value)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -122,11 +122,18 @@ def meaning_after(steps: tuple[RecoveryStep, ...], known: int, text: str) -> int
         if _ends_call(step.transition.before):
             known = hash((known, "end")) or 1
         if short in _SAYING:
-            said = text[step.start : step.end].strip(BLANK) if step.is_text else step.value_text or step.text
+            said = text[step.start : step.end].strip(BLANK) if step.is_text else said_by(step)
             known = hash((known, said)) or 1
         if _ends_call(step.transition.after):
             known = hash((known, "end")) or 1
     return known
+
+
+def said_by(step: RecoveryStep) -> str:
+    """What a step says that is not free text: of a value, not how it is written."""
+    if not step.value_text:
+        return step.text
+    return step.value_text if step.value is None else repr(step.value)
 
 
 def _ends_call(operations: Operations) -> bool:

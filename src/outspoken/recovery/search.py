@@ -18,7 +18,7 @@ from outspoken.results.edits import Edit
 from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import is_closed, marker_lexer
-from .path import BLANK, Node, RecoveryPath, RecoveryStep, Region, meaning_after, name_after, steps_to
+from .path import BLANK, Node, RecoveryPath, RecoveryStep, Region, meaning_after, name_after, said_by, steps_to
 
 _MAX_TOKENS = 400
 _MAX_NODES = 6000
@@ -121,5 +121,5 @@ def _means(step: RecoveryStep) -> bool:
 
 def _says(step: RecoveryStep, region: Region) -> str:
     """What a step says."""
-    text = region.text[step.start - region.base : step.end - region.base].strip(BLANK) if step.is_text else step.text
-    return step.value_text or text
+    text = region.text[step.start - region.base : step.end - region.base]
+    return text.strip(BLANK) if step.is_text else said_by(step)
