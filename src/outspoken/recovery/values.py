@@ -273,8 +273,12 @@ class ValueReader:
         for dropped in _dropped_text(value):
             cost += costs.STRAY_TEXT + costs.STRAY_WORD * len(self._text[dropped.start : dropped.end].split())
         if value.level in ("strings", "heuristic"):
-            cost += costs.MARKER_IN_STRING * sum(at < t.start < value.end and t.end - t.start > 2 for t in self._tokens)
+            cost += costs.MARKER_IN_STRING * sum(at < t.start < value.end and self._is_no_word(t) for t in self._tokens)
         return cost
+
+    def _is_no_word(self, token: Token) -> bool:
+        """Is a token longer than punctuation, and no word that is nearly a marker, as `action` is for `action:`?"""
+        return token.end - token.start > 2 and not (token.is_near and self._text[token.start : token.end].isalnum())
 
     def _cut_json(self, at: int, config: Config, name: str) -> Edge:
         """JSON that the text cuts off: its complete part is read."""
