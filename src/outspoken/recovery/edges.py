@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES
 from outspoken.notations.interface import notation_of
 from outspoken.notations.schema import is_object
 from outspoken.notations.tools import may_have
@@ -73,7 +74,7 @@ class EdgeFinder:
             found += self._values.embedded(at, config, node.name)
             found += self._values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
-                dropped = self.dropped(at, config)
+                dropped = self.dropped(at, config) if not self._continues_string(at, node) else []
                 if _is_tool_name(node):  # words behind the name may be the arguments, of a notation that is not known
                     dropped = [edge for edge in dropped if not self._ends_call(edge)]
                 found += dropped
@@ -256,7 +257,9 @@ class EdgeFinder:
         text, token, end_is_certain = self._text, self.starts.get(at), self._region.end_is_certain
         if not end_is_certain and config.free is None:
             rest = text[at:]
-            if any(marker.terminal.canonical.strip().startswith(rest) for marker in config.markers):
+            if not self.stands(config.markers, at) and any(
+                marker.terminal.canonical.strip().startswith(rest) for marker in config.markers
+            ):
                 return [Edge(0, self._end, config, (RecoveryStep(None, at, self._end),))]  # the text ends in a marker
         if token is not None:
             is_doubled = config.free is not None and self._is_doubled(token)
@@ -305,6 +308,12 @@ class EdgeFinder:
             for piece in pieces
             if piece and SIGNIFICANT.isdisjoint(piece)
         ]
+
+    def _continues_string(self, at: int, node: Node) -> bool:
+        """Does a word stand right behind the closing quote of a value, so that it may be a part of the value?"""
+        transition = node.steps[-1].transition if node.steps else None
+        is_value = transition is not None and transition.terminal.short in EMBEDDED_VALUES
+        return is_value and self._text[at].isalnum() and self._text[at - 1] in "\"'"
 
     def _ends_call(self, edge: Edge) -> bool:
         """Is a dropped piece of text all that stands before the end of a call?"""

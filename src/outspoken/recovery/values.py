@@ -152,10 +152,11 @@ class ValueReader:
         after = pos + len(self._text[pos:]) - len(self._text[pos:].lstrip(BLANK))
         return after == self._end or pos in self._starts or after in self._starts or self._is_followed(pos, config)
 
-    def _is_followed(self, pos: int, config: Config) -> bool:
-        """Does a marker of a configuration follow?"""
+    def _is_followed(self, pos: int, config: Config, beyond: int = 0) -> bool:
+        """Does a marker of a configuration follow, which ends `beyond` an offset?"""
         pos += len(self._text[pos : pos + 40]) - len(self._text[pos : pos + 40].lstrip(BLANK))
-        return any(marker_forms(marker).regex.match(self._text, pos) for marker in config.markers)
+        matches = [marker_forms(marker).regex.match(self._text, pos) for marker in config.markers]
+        return any(match is not None and match.end() > beyond for match in matches)
 
     def _literals(self, at: int, transition: Transition) -> list[Edge]:
         """Damaged literals."""
@@ -224,7 +225,8 @@ class ValueReader:
             cost = self._cost_of_json(at, value) + costs.DAMAGED_MARKER * other_keys
             found.append(Edge(cost, value.end, read[1], read[0]))
             is_sound = costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value)
-            if is_sound and not _SURPLUS.match(self._text, value.end):
+            surplus = _SURPLUS.match(self._text, value.end)
+            if is_sound and (surplus is None or self._is_followed(value.end, read[1], beyond=surplus.end())):
                 break  # its strings are intact, so it does not end further on
         return found
 
