@@ -99,6 +99,10 @@ DIFFERENCES: dict[str, tuple[Any, str]] = {
         [],
         "`<answer>` is no action of this format but of the omni environments; in others it is round any answer",
     ),
+    "uitd-omni_mcp_env-004": (
+        ["thinking", [("Search", {"query": "test"})]],
+        "brackets that are missing and a closing marker with one mistake are repaired, with diagnostics",
+    ),
     "uitd-uitars_text_v2-015": (
         [{"type": "click", "point": [130.0, 226.0, 130.0, 226.0]}],
         "a click has one place: an `end_box` that is alone names it",

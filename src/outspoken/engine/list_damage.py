@@ -57,11 +57,14 @@ def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bo
     text, builder = recovery.text, recovery.builder
     rest = text.slice(damage.start, text.end)
     end = GAP.match(rest).end()
-    if len(rest) < end + _FOLLOWING and not final:
+    if len(rest) <= end + _FOLLOWING and not final:
         return False
     damage.is_gap = False
     text.rewind(damage.refused_at)  # the end of the segment may be in what was waited behind
     path = read_gap(damage.outer, rest[: end + _FOLLOWING], end, damage.start)
+    if path is None and rest[end : end + 1] == "[":  # the list is opened again
+        end += 1
+        path = read_gap(damage.outer, rest[: end + _FOLLOWING], end, damage.start)
     if path is None:
         return None
     recovery.state.damage = None

@@ -246,6 +246,8 @@ class _Walk:
         name, token, use = reading
         if use == "text":
             return self._take_text(name, following)
+        if token is not None and name == "stray-marker" and _is_value(token):
+            return False  # a value that only holds one
         if token is not None and use in ("stray", "cut"):
             edits = (Edit(token.start, token.end, "", name, "markup"),) if use == "stray" else ()
             self._add(RecoveryStep(None, token.start, token.end, edits=edits), self._config)
@@ -301,3 +303,8 @@ class _Walk:
 
     def _among(self, known: list[Transition], name: str) -> Transition | None:
         return next((t for t in known if not t.inserted and self._name(t) == name), None)
+
+
+def _is_value(token: Lexeme) -> bool:
+    """Is a token a value, or the beginning of one that is cut?"""
+    return tolerant.CUT_VALUE in token.kinds.names or any(step.value_text for step in token.steps.values())
