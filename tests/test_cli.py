@@ -259,9 +259,8 @@ EXPLAINED = """\
 format: hermes (detected)
 status: truncated
 candidates:
-  1. hermes                  truncated, claims 95% of the text
-  2. json                    truncated, claims 76% of the text
-  3. anthropic_computer_use  truncated, claims 75% of the text
+  1. hermes  truncated, claims 95% of the text
+  2. json    truncated, claims 76% of the text
 
 text 0-3
   | Hi.
@@ -291,14 +290,14 @@ def test_explain_names_the_format_that_fits_better(cli: Cli, tools: Any) -> None
         "format: json (as requested)",
         "status: ok",
         "candidates:",
-        "  1. hermes                  ok, claims 88% of the text, calls get_weather (not a given tool)",
-        "  2. json                    ok, claims 61% of the text, calls get_weather (not a given tool)",
+        "  1. hermes  ok, claims 88% of the text, calls get_weather (not a given tool)",
+        "  2. json    ok, claims 61% of the text, calls get_weather (not a given tool)",
     ]
 
 
 def test_explain_shows_markup_on_its_own(cli: Cli) -> None:
     assert (
-        cli("explain", stdin="Hi <think>Hm.</think>\nHo").out
+        cli("explain", stdin="Hi\n<think>Hm.</think>\nHo").out
         == """\
 format: none, all of it is plain text
 status: ok
@@ -309,7 +308,8 @@ text 0-2
   | Hi
 
 markup 2-10
-  |  <think>
+  |
+  | <think>
 
 reasoning 10-13
   | Hm.

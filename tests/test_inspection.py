@@ -45,9 +45,6 @@ def test_candidates_give_their_evidence() -> None:
     assert detect(HERMES) == [
         Candidate(format="hermes", status="ok", covered=0.881, calls=("get_weather",), known=True),
         Candidate(format="json", status="ok", covered=0.607, calls=("get_weather",), known=True),
-        Candidate(
-            format="anthropic_computer_use", status="repaired", covered=0.595, calls=("get_weather",), known=True
-        ),
     ]
 
 
@@ -66,11 +63,7 @@ def test_an_envelope_without_calls_is_found() -> None:
 
 def test_a_damaged_text_has_candidates() -> None:
     found = detect(HERMES.removesuffix("\n</tool_call>"))
-    assert [(c.format, c.status) for c in found] == [
-        ("hermes", "truncated"),
-        ("json", "ok"),
-        ("anthropic_computer_use", "repaired"),
-    ]
+    assert [(c.format, c.status) for c in found] == [("hermes", "truncated"), ("json", "ok")]
 
 
 @pytest.mark.parametrize(("tool", "known"), [("get_weather", True), ("get_time", False)])

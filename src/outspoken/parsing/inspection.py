@@ -68,20 +68,24 @@ def detect(text: str | bytes | None, *, tools: Tools | Sequence[ToolLike] | None
     """Return the formats that a text may be in, the best first. The list is empty for plain text.
 
     Every format reads the text, with and without the end of its prompts. A format is left out if it finds no more than
-    plain text does (text and reasoning), or the same as the format that it is `like`. Plain text is included if it
-    finds reasoning. The first candidate is the format that `parse` picks. The others are sorted by damage, by
-    `covered`, by `known` and by name.
+    plain text does (text, and reasoning on lines of its own), the same as the format that it is `like`, or with
+    repaired markup the calls that another one finds as they stand. Plain text is included if it finds reasoning. The
+    first candidate is the format that `parse` picks. The others are sorted by damage, by `covered`, by `known` and by
+    name.
     """
     text, given = text_of(text, "text"), Tools.of(tools)
     picked = parse(text, tools=given).format
     plain = _found(parse(text, format=PLAIN))
     found: list[Candidate] = []
     replies = {name: _reply_of(text, name, given) for name in registry.names()}
+    intact = [_names(reply) for reply in replies.values() if not _has_repaired_markup(reply)]
     for name, reply in replies.items():
         here, like = _found(reply), registry.header(name).like
-        foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
+        is_foreign = any(repair.code == "foreign-notation" for repair in reply.repairs)
+        is_foreign = is_foreign or (name != picked and _has_repaired_markup(reply) and _names(reply) in intact)
         same = like and name != picked and replies[like].status == reply.status and _found(replies[like]) == here
-        if here and (here != plain or name == PLAIN) and not foreign and not same:
+        own = name == PLAIN or (here != plain and not _is_plain(reply))
+        if here and own and not is_foreign and not same:
             found.append(_candidate(name, reply, given))
     return sorted(found, key=lambda c: (c.format != picked, *_rank(c)))
 
@@ -99,6 +103,28 @@ def _found(reply: Reply) -> list[tuple[str, str]]:
     """What a reply holds besides text: the kinds of its segments, with what the model wrote there."""
     found = [(s.kind, reply.raw[slice(*s.span)].strip()) for s in reply.segments if s.kind != "text"]
     return found + [("envelope", "")] * reply.envelope
+
+
+def _is_plain(reply: Reply) -> bool:
+    """Does a reply hold nothing but text, and reasoning that plain text would find if it stood alone?"""
+    edges = [0, *[edge for segment in reply.segments for edge in segment.span], len(reply.raw)]
+    for number, segment in enumerate(reply.segments):
+        if segment.kind == "reasoning":
+            alone = parse(reply.raw[edges[2 * number] : edges[2 * number + 3]].strip(), format=PLAIN)
+            if [s.kind for s in alone.segments] != ["reasoning"] or alone.reasoning != segment.text:
+                return False
+        elif segment.kind != "text":
+            return False
+    return not reply.envelope
+
+
+def _names(reply: Reply) -> list[str]:
+    """The names of the calls of a reply, complete or not."""
+    return [s.name for s in reply.segments if s.kind == "tool_call"]
+
+
+def _has_repaired_markup(reply: Reply) -> bool:
+    return any(diagnostic.code in ("damaged-marker", "missing-marker") for diagnostic in reply.diagnostics)
 
 
 def _rank(candidate: Candidate) -> tuple[Any, ...]:
