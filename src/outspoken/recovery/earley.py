@@ -23,7 +23,7 @@ from outspoken.trees.lark_parser import TokenLexer
 from . import costs
 from .edges import EdgeFinder
 from .marker_lexer import is_closed, marker_lexer
-from .path import Node, RecoveryPath, Region, steps_to
+from .path import BLANK, Node, RecoveryPath, Region, steps_to
 from .search import marked_foreign, may_be_foreign
 from .tolerant_lexer import rows_of
 from .tolerant_tokens import Kinds, Lexeme, transitions
@@ -225,7 +225,7 @@ class _Walk:
             if not self._take(reading, readings[i + 1 :]):
                 return None
         config = self._config
-        if (region.end_is_certain and not is_closed(config)) or self._loses_markup():
+        if (region.end_is_certain and not is_closed(config)) or self._loses_markup() or self._loses_text():
             return None
         cut = not is_closed(config) and config.end_operations() is None
         steps = steps_to(Node(tuple(self._steps), None, "", False), region.text, region.base)
@@ -241,6 +241,15 @@ class _Walk:
             if before.is_missing and is_plain and any(step.start <= t.start < step.end for t in self._region.tokens):
                 return True
         return False
+
+    def _loses_text(self) -> bool:
+        """Does something stand between two steps, or behind the last one, that no step has read or dropped?"""
+        text, end = self._region.text, 0
+        for step in self._steps:
+            if text[end : step.start].strip(BLANK):
+                return True
+            end = max(end, step.end)
+        return bool(text[end:].strip(BLANK))
 
     def _take(self, reading: Reading, following: list[Reading]) -> bool:
         name, token, use = reading
