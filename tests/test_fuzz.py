@@ -239,7 +239,7 @@ def test_findings_become_cases(checkout: Checkout, capsys: pytest.CaptureFixture
 
 @pytest.mark.usefixtures("clock")
 def test_no_findings_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "170"], checkout) == 0
+    assert main(["--seed", "2173", "--runs", "113"], checkout) == 0  # the fewest that take every form
     out, err = capsys.readouterr()
     generator = Generator("text")
     steps, forms = len(generator.map.steps), len(generator.forms)
