@@ -25,7 +25,7 @@ from outspoken import (
     parse,
     stream,
 )
-from outspoken.detection.opener_index import OpenerIndex
+from outspoken.detection.opener_index import OpenerIndex, Owners
 from outspoken.grammar import registry
 from tests.cases import CASES, FORMATS, Case, kin
 from tests.loops import by_format, every_case, in_one_item, sound_cases
@@ -112,9 +112,9 @@ def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
     found = {str(case): case.parse(format="auto") for case in CASES}
     names, at = registry.names, OpenerIndex.at
 
-    def reversed_at(openers: OpenerIndex, text: str, pos: int, **how: Any) -> tuple[list[str], list[str]]:
-        found, likely = at(openers, text, pos, **how)
-        return found[::-1], likely[::-1]
+    def reversed_at(openers: OpenerIndex, text: str, pos: int, **how: Any) -> Owners:
+        found = at(openers, text, pos, **how)
+        return Owners(found.names[::-1], found.likely[::-1], found.wanted)
 
     def reversed_names(edition: int | None = None) -> tuple[str, ...]:
         return names(edition)[::-1]
@@ -171,8 +171,9 @@ CALLING = [case for case in CASES if case.name in ("one_call", "two_calls") and 
 
 @by_format(CALLING)
 def test_format_is_detected(case: Case) -> None:
-    found = case.parse(format="auto")
-    named = case.parse()
+    text = case.text.replace(".{", ".\n{")  # an object without markup is a call on a line of its own
+    found = case.parse(text, format="auto")
+    named = case.parse(text)
     assert found.format in kin(case.format)
     if found.format != case.format and named.actions:
         # the format that is named in place of this one may have another space for points, or no actions; white space
