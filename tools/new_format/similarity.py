@@ -143,7 +143,9 @@ def locate_calls(text: str, known: Notation) -> list[Sample]:
         if groups and not text[groups[-1].end : opened].strip():
             groups[-1] = replace(groups[-1], calls=(*groups[-1].calls, call), end=end)
         elif text[opened : call.start].strip():
-            after = "text" if text[at:opened].strip() or groups else "reasoning" if start else ""
+            after = (
+                "text" if text[at:opened].strip() or groups else ""
+            )  # what closes reasoning is no part of the markup
             groups.append(Sample(text, (call,), opened, end, after))
     if thought:
         close = thought["close"]

@@ -145,7 +145,7 @@ def unread_markup(
         text, begun = segment.text, segment.span[0]
         if type(call) is ToolCall and goes_on_with_arguments(text):
             message = f"this looks like more arguments of `{call.name}`, but the call has ended, so it stays text"
-            span = (call.span[1], begun + 1)
+            span = (begun, begun + 1)
             found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
             continue
         markers = list(search.find(text)) if search is not None else []
