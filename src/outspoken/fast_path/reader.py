@@ -21,7 +21,7 @@ from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.output import Output
-from outspoken.semantics.repeated_keys import may_repeat
+from outspoken.semantics.repeated_keys import repeats
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.unread_markup import goes_on_with_arguments, near_openers_of
 
@@ -100,7 +100,7 @@ class FastPath:
     def _call_holds_markup(self, call: ToolCall) -> bool:
         """May a value hold markup, or a call an argument twice?"""
         if not self._value_markup.finds:
-            return may_repeat(call.arguments_text, call.arguments)
+            return repeats(call.arguments_text, call.arguments)
         texts = [value for value in call.arguments.values() if value.__class__ is str]
         return any(self._value_markup.is_in(text) for text in texts)
 

@@ -15,6 +15,11 @@ def may_repeat(text: str, arguments: Iterable[str]) -> bool:
     return any(text.count(f'"{name}"') > 1 for name in arguments)
 
 
+def repeats(text: str, arguments: Iterable[str]) -> bool:
+    """Does an argument stand twice in the JSON text of the arguments?"""
+    return may_repeat(text, arguments) and _repeated_name(text) is not None
+
+
 def report(recorder: Recorder, text: str, call: ToolCall) -> None:
     """Report an argument that stands twice in the JSON text of the arguments of a call."""
     if may_repeat(text, call.arguments) and (repeated := _repeated_name(text)) is not None:
