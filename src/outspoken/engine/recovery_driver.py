@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import CALLS
-from outspoken.recovery.costs import MAX_COST, OPENER_AS_TEXT
+from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, Region
 from outspoken.recovery.sync_points import single_character_points, sync_points
@@ -254,29 +254,27 @@ class RecoveryDriver:
 
         path = recover(region)
         budget.nodes = region.nodes
-        is_text = path is not None and not _says_something(path)
-        if path is not None and not is_text:
+        if path is not None:
+            if not _says_something(path):
+                return False  # it is text
             accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
             self.policy.recovered(path, accepted=accepted)
             if accepted or not self._is_ambiguous:
                 return accepted
-        return self._read_with_lark(region, damage, end, path.cost if path is not None and is_text else MAX_COST + 1)
+        return self._read_with_lark(region, damage, end)
 
-    def _read_with_lark(self, region: Region, damage: DamagedSegment, end: int, below: int) -> bool:
-        """Read with Lark's Earley parser what the search did not find, took for text, or could read in two ways.
-
-        What is read must cost less than `below`.
-        """
+    def _read_with_lark(self, region: Region, damage: DamagedSegment, end: int) -> bool:
+        """Read with Lark's Earley parser what the search did not find, or could read in two ways."""
         budget = self.budget
         may_edit = region.repair_limit not in ("none", "notation")
-        if not region.settings.tolerant_grammar or not may_edit or budget.tokens <= 0 or below <= OPENER_AS_TEXT:
+        if not region.settings.tolerant_grammar or not may_edit or budget.tokens <= 0:
             return False
         from outspoken.recovery.earley import read
 
         region.tokens_left = budget.tokens
         path = read(region)
         budget.tokens = region.tokens_left
-        if path is None or path.cost >= below or not _says_something(path) or _guesses(path):
+        if path is None or path.cost > MAX_COST or not _says_something(path) or _guesses(path):
             return False
         accepted = self.apply(path, damage, end, end_is_certain=region.end_is_certain)
         self.policy.recovered(path, accepted=accepted)

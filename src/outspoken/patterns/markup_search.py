@@ -22,6 +22,8 @@ _ACTION = (
     r"(?<!\w)(?:{names})(?=\((?:\)|\w{{1,30}}\s?=|[\"'\d\[(<{{])|\s?\[\[?\w|\t\w{{1,30}}:)"
     r"|(?<=[\"'])(?:{names})(?=[\"']\s{{0,9}}[,}}])"
 )
+#: How text begins that goes on with the arguments of the call before it, which ended too early.
+_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"[^"\n]{1,60}"\s{0,20}:')
 #: No more places of one text than this are looked at.
 _MAX_PLACES = 200
 
@@ -43,6 +45,11 @@ def is_distinct_marker(written: str) -> bool:
     if not written or len(written) < (_SHORT_KEY if written[:1] == '"' else SHORT_MARKER) or written[0] in "`~":
         return False
     return not written.replace(" ", "").isalnum()
+
+
+def goes_on_with_arguments(text: str) -> bool:
+    """Does the text behind a call begin with a key of an object?"""
+    return _MORE_ARGUMENTS.match(text) is not None
 
 
 class MarkupSearch:

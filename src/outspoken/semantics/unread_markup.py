@@ -9,15 +9,11 @@ from functools import lru_cache
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms, written_forms
 from outspoken.grammar.tables import Tables
-from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
-from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, is_distinct_marker
+from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
-
-#: How text begins that goes on with the arguments of the call before it, which ended too early.
-_MORE_ARGUMENTS = re.compile(r'\s{0,20}[,}\]]?\s{0,20}"[^"\n]{1,60}"\s{0,20}:')
 
 #: A word of a sentence.
 _WORD = re.compile(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
@@ -29,9 +25,6 @@ _ACTION_KEY = re.compile(r"^\((\w{6,})=")
 _ALTERNATIVE = re.compile(r"\|(?![^()]*\))")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
-
-#: No more configurations than this are searched for reasoning.
-_MAX_CONFIGS = 200
 
 #: The terminals of a call's keys.
 _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
@@ -85,22 +78,6 @@ def line_openers(automaton: Automaton) -> list[str]:
         if step.terminal.canonical.startswith("\n") and not any(op == "begin" for op, _ in step.after)
     ]
     return sorted({written for written in found if written.endswith(":")})
-
-
-def near_openers_of(automaton: Automaton) -> list[str]:
-    """The patterns of opening markers with a mistake that end text or reasoning."""
-    found: dict[str, None] = {}
-    waiting, seen = [automaton.start], {automaton.start}
-    for config in waiting:
-        free = config.free
-        if free is not None and free.terminal.short in ("REASONING", "TEXT"):
-            found |= dict.fromkeys([step.terminal.regex for step in free.target.markers if step.inserted])
-        for step in [*([free] if free is not None else []), *config.markers]:
-            begins_call = any(op == "begin" and not CALLS.isdisjoint(kinds.split()) for op, kinds in step.after)
-            if step.target not in seen and not begins_call and not step.inserted and len(seen) < _MAX_CONFIGS:
-                seen.add(step.target)
-                waiting.append(step.target)
-    return list(found)
 
 
 def action_names(tables: Tables) -> list[str]:
@@ -167,11 +144,6 @@ def unread_markup(
         severity = "warning" if likely or called else "note"
         found.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
     return found
-
-
-def goes_on_with_arguments(text: str) -> bool:
-    """Does the text behind a call begin with a key of an object?"""
-    return _MORE_ARGUMENTS.match(text) is not None
 
 
 def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
