@@ -61,7 +61,7 @@ def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[pos:pos+j] and written[:i]
     for j in range(1, min(size + most, len(text) - pos) + 1):
-        rows.append(_next_row(rows, text[pos : pos + j], written))
+        rows.append(_next_row(rows, text[pos : pos + j], written, most))
         if min(rows[-1]) > most:
             break
         is_added = rows[-1][size] == rows[-2][size] + 1  # the last character is no part of it
@@ -70,20 +70,23 @@ def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
     return sorted(found, key=lambda item: (item[1], abs(item[0] - pos - size)))
 
 
-def _next_row(rows: list[list[int]], text: str, written: str) -> list[int]:
+def _next_row(rows: list[list[int]], text: str, written: str, most: int) -> list[int]:
     """The next row of the table of distances, for the last character of the text.
 
-    A character that is added before the first one is no mistake of the marker, so it is never cheap.
+    A character that is added before the first one is no mistake of the marker, so it is never cheap. Distances that are
+    more than `most`, since the lengths differ by more, are not computed.
     """
-    above, last = rows[-1], text[-1]
-    added = len(written) + 1 if last == "\n" else 1
-    row = [len(written) + len(text)]
-    for i, char in enumerate(written, 1):
+    above, last, size, length = rows[-1], text[-1], len(written), len(text)
+    added = size + 1 if last == "\n" else 1
+    first = max(length - most, 1)
+    row = [size + length] * first
+    for i in range(first, min(length + most, size) + 1):
+        char = written[i - 1]
         cost = min(above[i] + added, row[i - 1] + 1, above[i - 1] + (added if last != char else 0))
         if i > 1 and len(text) > 1 and char == text[-2] and last == written[i - 2] and char != last:
             cost = min(cost, rows[-2][i - 2] + 1)
         row.append(cost)
-    return row
+    return row + [size + length] * (size + 1 - len(row))
 
 
 def fragments(written: str) -> tuple[str, ...]:
