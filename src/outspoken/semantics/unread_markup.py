@@ -127,10 +127,13 @@ def unread_markup(
             continue
         markers = list(search.find(text)) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
-        if reported:
-            markers = [m for m in markers if not any(start <= begun + m.start < end for start, end in reported)]
-        called = find_named_call(text, tools) or (search.find_action(text) if search is not None else None)
-        likely = [m for m in markers if (called and m.start < called.end()) or not _is_prose(text, m)]
+        markers = [m for m in markers if not _is_reported(begun + m.start, reported)]
+        called, is_mentioned = _find_call(text, tools, search)
+        if called and _is_reported(begun + called.start(), reported):
+            called = None
+        likely = [
+            m for m in markers if (called and not is_mentioned and m.start < called.end()) or not _is_prose(text, m)
+        ]
         if markers:
             start, end, written = (likely or markers)[0]
             message = f"this looks like the marker {written!r}, but no call could be read here, so it stays text"
@@ -141,9 +144,21 @@ def unread_markup(
             continue
         span = (begun + start, begun + end)
         notes = (f"{len(markers) - 1} more in the same text",) if len(markers) > 1 else ()
-        severity = "warning" if likely or called else "note"
+        severity = "warning" if likely or (called and not is_mentioned) else "note"
         found.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
     return found
+
+
+def _find_call(text: str, tools: Tools | None, search: MarkupSearch | None) -> tuple[re.Match[str] | None, bool]:
+    """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
+    called = find_named_call(text, tools)
+    if called is not None or search is None or (action := search.find_action(text)) is None:
+        return called, False
+    return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]))
+
+
+def _is_reported(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
 
 
 def find_named_call(text: str, tools: Tools | None) -> re.Match[str] | None:
