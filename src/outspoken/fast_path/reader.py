@@ -6,6 +6,8 @@ It reads what most responses are, several times as fast as the parser, and retur
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +27,9 @@ from .runtime import SEGMENT
 
 #: Is the fast path used at all?
 ENABLED = True
+
+#: So far before reasoning, a marker with a mistake may begin, and so much behind it may show that it is one.
+_LOOKBEHIND, _LOOKAHEAD = 100, 400
 
 #: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, INSIDE = 0, 2
@@ -80,7 +85,7 @@ class FastPath:
                 if behind_call and goes_on_with_arguments(segment.text):
                     return True
             elif segment.__class__ is Reasoning:
-                if self._markup.is_in(segment.text) or self._markup.line_in(segment.text):
+                if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment):
                     return True
             elif segment.__class__ is ToolCall:
                 if self._call_holds_markup(segment):
@@ -96,6 +101,23 @@ class FastPath:
             return repeats(call.arguments_text, call.arguments)
         texts = [value for value in call.arguments.values() if value.__class__ is str]
         return any(self._value_markup.is_in(text) for text in texts)
+
+    def _may_end_reasoning(self, raw: str, segment: Reasoning) -> bool:
+        """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""
+        if self._markup.lines and self._markup.line_in(segment.text):
+            return True
+        start, end = segment.span
+        start = max(start - _LOOKBEHIND, 0)
+        return any(find(raw, start, end + _LOOKAHEAD) is not None for find in self._near_openers)
+
+    @cached_property
+    def _near_openers(self) -> list[Any]:
+        from outspoken.semantics.unread_markup import (
+            near_openers_of,
+        )  # with the automaton, which sound text never needs
+
+        automaton = registry.automaton(self.format, lenient=True)
+        return [re.compile(pattern).search for pattern in near_openers_of(automaton)]
 
     def _text_holds_markup(self, raw: str, segment: Text, tools: Tools | None) -> bool:
         text = segment.text

@@ -9,6 +9,7 @@ from functools import lru_cache
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms, written_forms
 from outspoken.grammar.tables import Tables
+from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
 from outspoken.patterns.spellings import spellings, without_conditions
@@ -25,6 +26,9 @@ _ACTION_KEY = re.compile(r"^\((\w{6,})=")
 _ALTERNATIVE = re.compile(r"\|(?![^()]*\))")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
+
+#: No more configurations than this are searched for reasoning.
+_MAX_CONFIGS = 200
 
 #: The terminals of a call's keys.
 _CALL_KEYS = frozenset({"_NAME_KEY", "_ARGUMENTS_KEY"})
@@ -78,6 +82,22 @@ def line_openers(automaton: Automaton) -> list[str]:
         if step.terminal.canonical.startswith("\n") and not any(op == "begin" for op, _ in step.after)
     ]
     return sorted({written for written in found if written.endswith(":")})
+
+
+def near_openers_of(automaton: Automaton) -> list[str]:
+    """The patterns of opening markers with a mistake that end text or reasoning."""
+    found: dict[str, None] = {}
+    waiting, seen = [automaton.start], {automaton.start}
+    for config in waiting:
+        free = config.free
+        if free is not None and free.terminal.short in ("REASONING", "TEXT"):
+            found |= dict.fromkeys([step.terminal.regex for step in free.target.markers if step.inserted])
+        for step in [*([free] if free is not None else []), *config.markers]:
+            begins_call = any(op == "begin" and not CALLS.isdisjoint(kinds.split()) for op, kinds in step.after)
+            if step.target not in seen and not begins_call and not step.inserted and len(seen) < _MAX_CONFIGS:
+                seen.add(step.target)
+                waiting.append(step.target)
+    return list(found)
 
 
 def action_names(tables: Tables) -> list[str]:
