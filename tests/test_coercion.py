@@ -358,5 +358,6 @@ def test_value_that_the_markup_calls_a_string_is_one() -> None:
             assert [call.arguments for call in reply.tool_calls] == [{"when": expected}], (format_, reply)
             assert (reply.status, reply.diagnostics) == ("ok", [])
             for size in (1, 7):
-                done = list(stream([text[i : i + size] for i in range(0, len(text), size)], format_, tools=tools))[-1]
-                assert done.reply == reply
+                events = stream([text[i : i + size] for i in range(0, len(text), size)], format_, tools=tools)
+                assert [*events]
+                assert events.reply == reply

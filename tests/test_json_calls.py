@@ -10,6 +10,7 @@ import pytest
 from outspoken import RenderError, Reply, ResponseError, parse, render, stream
 from outspoken.grammar import registry
 from outspoken.recovery.marker_lexer import marker_lexer
+from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
 
@@ -31,7 +32,9 @@ def read(text: str, format_: str, **options: Any) -> Reply:
     reply = parse(text, format_, **options)
     for size in (1, 5):
         pieces = [text[i : i + size] for i in range(0, len(text), size)]
-        assert (*stream(pieces, format_, **options),)[-1].reply == reply, size
+        events = stream(pieces, format_, **options)
+        assert [*events]
+        assert events.reply == reply, size
     return reply
 
 
@@ -48,8 +51,9 @@ def test_misspelt_and_other_keys_of_a_call_are_read_or_reported(format_: str) ->
         assert [repair.code for repair in reply.repairs] == ["other-key"]
         assert reply.repairs[0].before == f'"{key}"'
         assert reply.status == "repaired"
-    for options in ({"repair": "none"}, {"repair": "notation"}):
-        reply = parse(FRAMES[format_] % '{"name": "write_file", "input": {"path": "a"}}', format_, **options)
+    limits: list[RepairLimit] = ["none", "notation"]
+    for limit in limits:
+        reply = parse(FRAMES[format_] % '{"name": "write_file", "input": {"path": "a"}}', format_, repair=limit)
         assert reply.tool_calls == []
     reply = read(FRAMES[format_] % '{"name": "f", "arguments": {"x": 1}, "note": "b", "type": "function"}', format_)
     assert calls(reply) == [("f", {"x": 1})]
@@ -147,7 +151,7 @@ def test_damage_between_actions_is_reported() -> None:
 def test_envelope_keeps_all_of_its_entries() -> None:
     call = '{"name": "f", "arguments": {"x": 1}}'
     listed = [{"name": "f", "arguments": {"x": 1}}]
-    for text, expected, codes in (
+    cases: list[tuple[str, dict[str, Any], list[str]]] = [
         (f'{{"toolCalls": {call}, "content": "Hi."}}', {"content": "Hi.", "toolCalls": listed}, ["odd-marker"]),
         (f'{{"toolCalls": [{call}, null]}}', {"toolCalls": listed}, ["unread-entry"]),
         (f'{{"toolCalls": [5, {call}, "x"]}}', {"toolCalls": listed}, ["unread-entry", "unread-entry"]),
@@ -162,7 +166,8 @@ def test_envelope_keeps_all_of_its_entries() -> None:
             ["unknown-key", "unknown-key"],
         ),
         ('{"toolCalls": null, "needsMoreWork": "yes"}', {"needsMoreWork": "yes"}, ["unknown-key"]),
-    ):
+    ]
+    for text, expected, codes in cases:
         reply = read(text, "json")
         found = reply.to_envelope()
         assert {key: found[key] for key in found if key != "needsMoreWork" or key in expected} == expected, text

@@ -43,16 +43,11 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</invoke>",
     "</parameter>",
 )
 VALUE_FOLLOWERS = (
-    "</function_calls>",
     "</invoke>",
-    "<function_calls>",
-    "<invoke name=\"",
     "<parameter name=\"",
-    "<think>",
 )
 VALUE_PHRASES = ()
 

@@ -46,7 +46,6 @@ ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
     "</rfl:parameter>",
-    "<|call|>",
 )
 VALUE_FOLLOWERS = (
     "<rfl:parameter name=\"",

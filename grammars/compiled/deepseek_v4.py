@@ -48,16 +48,11 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</｜DSML｜invoke>",
     "</｜DSML｜parameter>",
 )
 VALUE_FOLLOWERS = (
     "</｜DSML｜invoke>",
-    "</｜DSML｜tool_calls>",
-    "<think>",
-    "<｜DSML｜invoke name=\"",
     "<｜DSML｜parameter name=\"",
-    "<｜DSML｜tool_calls>",
 )
 VALUE_PHRASES = ()
 

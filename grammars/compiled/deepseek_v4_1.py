@@ -46,15 +46,10 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</｜DSML｜ invoke>",
     "</｜DSML｜ parameter>",
 )
 VALUE_FOLLOWERS = (
-    "</｜DSML｜ calls>",
     "</｜DSML｜ invoke>",
-    "<think>",
-    "<｜DSML｜ calls>",
-    "<｜DSML｜ invoke name=\"",
     "<｜DSML｜ parameter name=\"",
 )
 VALUE_PHRASES = ()

@@ -51,13 +51,10 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</invoke>",
     "</parameter>",
 )
 VALUE_FOLLOWERS = (
-    "</dots_function_call>",
     "</invoke>",
-    "<invoke name=\"",
     "<parameter name=\"",
 )
 VALUE_PHRASES = ()

@@ -49,18 +49,11 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</｜GCML｜invoke>",
     "</｜GCML｜parameter>",
 )
 VALUE_FOLLOWERS = (
-    "</s>",
     "</｜GCML｜invoke>",
-    "</｜GCML｜tool_calls>",
-    "<think>",
-    "<|message_sep|>",
-    "<｜GCML｜invoke name=\"",
     "<｜GCML｜parameter name=\"",
-    "<｜GCML｜tool_calls>",
 )
 VALUE_PHRASES = ()
 

@@ -51,19 +51,11 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key>",
     "</arg_value>",
-    "</tool_call>",
 )
 VALUE_FOLLOWERS = (
-    "</assistant>",
     "</tool_call>",
     "<arg_key>",
     "<arg_value>",
-    "<think>",
-    "<tool_call>",
-    "<|observation|>",
-    "<|role_end|>",
-    "<|user|>",
-    "<｜end▁of▁sentence｜>",
 )
 VALUE_PHRASES = ()
 

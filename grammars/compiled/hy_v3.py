@@ -55,14 +55,11 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key:opensource>",
     "</arg_value:opensource>",
-    "</tool_call:opensource>",
 )
 VALUE_FOLLOWERS = (
     "</tool_call:opensource>",
-    "</tool_calls:opensource>",
     "<arg_key:opensource>",
     "<arg_value:opensource>",
-    "<tool_call:opensource>",
 )
 VALUE_PHRASES = ()
 

@@ -54,14 +54,11 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key:6124c78e>",
     "</arg_value:6124c78e>",
-    "</tool_call:6124c78e>",
 )
 VALUE_FOLLOWERS = (
     "</tool_call:6124c78e>",
-    "</tool_calls:6124c78e>",
     "<arg_key:6124c78e>",
     "<arg_value:6124c78e>",
-    "<tool_call:6124c78e>",
 )
 VALUE_PHRASES = ()
 

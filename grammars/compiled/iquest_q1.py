@@ -42,14 +42,11 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</arg_key>",
     "</arg_value>",
-    "</iquest_tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</iquest_tool_call>",
     "<arg_key>",
     "<arg_value>",
-    "<iquest_tool_call>",
-    "<think>",
 )
 VALUE_PHRASES = ()
 

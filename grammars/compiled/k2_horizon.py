@@ -58,18 +58,13 @@ OVERLAP = 0
 VALUE_CLOSERS = (
     "</ifm|arg_key>",
     "</ifm|arg_value>",
-    "</ifm|tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</ifm|tool_call>",
-    "</ifm|tool_calls>",
     "<ifm|arg_key>",
     "<ifm|arg_type>str</ifm|arg_type><ifm|arg_value>",
     "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>",
     "<ifm|arg_value>",
-    "<ifm|think>",
-    "<ifm|tool_call>",
-    "<ifm|tool_calls>",
 )
 VALUE_PHRASES = ()
 

@@ -60,13 +60,10 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "<|close|>argument<|sep|>",
-    "<|close|>call<|sep|>",
 )
 VALUE_FOLLOWERS = (
     "<|close|>call<|sep|>",
-    "<|close|>tools<|sep|>",
     "<|open|>argument key=\"",
-    "<|open|>call tool=\"",
 )
 VALUE_PHRASES = ()
 

@@ -43,16 +43,13 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</function>",
     "</param>",
     "]]></param>",
 )
 VALUE_FOLLOWERS = (
     "</arguments>",
     "</function>",
-    "<function name=\"",
     "<param name=\"",
-    "<think>",
 )
 VALUE_PHRASES = ()
 

@@ -40,13 +40,10 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</invoke>",
     "</parameter>",
 )
 VALUE_FOLLOWERS = (
     "</invoke>",
-    "</minimax:tool_call>",
-    "<invoke name=\"",
     "<parameter name=\"",
 )
 VALUE_PHRASES = ()

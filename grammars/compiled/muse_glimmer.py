@@ -45,13 +45,10 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (
-    "</atem:invoke>",
     "</atem:parameter>",
 )
 VALUE_FOLLOWERS = (
-    "</atem:function_calls>",
     "</atem:invoke>",
-    "<atem:invoke name=\"",
     "<atem:parameter name=\"",
 )
 VALUE_PHRASES = ()

@@ -46,13 +46,10 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
-    "</tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
     "<parameter=",
-    "<think>",
-    "<tool_call>",
 )
 VALUE_PHRASES = ()
 

@@ -54,13 +54,10 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
-    "</tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
     "<parameter=",
-    "<think>",
-    "<tool_call>",
 )
 VALUE_PHRASES = ()
 header = Header(

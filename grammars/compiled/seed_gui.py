@@ -139,16 +139,10 @@ ACTIONS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</function>",
     "</parameter>",
 )
 VALUE_FOLLOWERS = (
-    "</code_env>",
     "</function>",
-    "</seed:tool_call>",
-    "<function name=\"",
-    "<function name='",
-    "<function=",
     "<parameter name=\"",
     "<parameter name='",
     "<parameter=",

@@ -41,13 +41,10 @@ ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
-    "</seed:tool_call>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
     "<parameter=",
-    "<seed:think>",
-    "<seed:tool_call>",
 )
 VALUE_PHRASES = ()
 

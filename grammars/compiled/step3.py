@@ -42,14 +42,11 @@ LINE_MARKERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
-    "</steptml:invoke><｜tool_call_end｜>",
     "</steptml:parameter>",
 )
 VALUE_FOLLOWERS = (
     "</steptml:invoke><｜tool_call_end｜>",
     "<steptml:parameter name=\"",
-    "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"",
-    "<｜tool_calls_end｜>",
 )
 VALUE_PHRASES = ()
 

@@ -16,9 +16,10 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from outspoken import Event, JsonValue, Parser, RenderError, Reply, Text, parse, render
+from outspoken import Event, JsonValue, Parser, RenderError, Reply, Text, ToolCall, parse, render
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
+from outspoken.grammar.value_markup import all_value_markup
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
@@ -273,7 +274,16 @@ def require_expected(text: str, args: ParseArguments, reply: Reply, content: Con
 
 
 def require_content(reply: Reply, content: Content) -> None:
-    """The reply is ok and has the expected content."""
+    """The reply is ok and has the expected content.
+
+    A call is invalid although the grammar accepts it if a value of it holds markup.
+    """
+    if any("holds markup" in found.message for found in reply.diagnostics if found.severity == "error"):
+        markup = all_value_markup(registry.automaton(str(reply.format)))
+        values = [v for call in reply.segments if isinstance(call, ToolCall) for v in call.arguments.values()]
+        texts = [v for v in values if isinstance(v, str)] + [getattr(s, "raw", "") for s in reply.segments]
+        require(any(markup.is_in(text) for text in texts), "meaning", "it is invalid, but no value holds markup")
+        return
     require(reply.status == "ok", "meaning", f"the grammar accepts it, but it is {reply.status}")
     require(not reply.repairs, "meaning", f"the grammar accepts it, but it has {len(reply.repairs)} repairs")
     require(repr(content_of(reply)) == repr(content), "meaning", f"read: {content_of(reply)}, meant: {content}")

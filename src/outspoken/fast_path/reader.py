@@ -108,7 +108,8 @@ class FastPath:
             return True
         start, end = segment.span
         start = max(start - _LOOKBEHIND, 0)
-        return any(find(raw, start, end + _LOOKAHEAD) is not None for find in self._near_openers)
+        matches = [find(raw, start, end + _LOOKAHEAD) for find in self._near_openers]
+        return any(match is not None and match.start() < end for match in matches)
 
     @cached_property
     def _near_openers(self) -> list[Any]:

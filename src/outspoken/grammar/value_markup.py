@@ -9,12 +9,9 @@ from outspoken.patterns.markup_search import ValueMarkup, is_distinct_marker
 
 from .automaton import Automaton, Config, Transition
 from .near_openers import written_forms
-from .vocabulary import CALLS
 
 #: A marker of several words that does not occur by chance.
 _PHRASE = re.compile(r"(?=.{12})\(?[A-Za-z]\w+,? \w")
-#: No more configurations than this are looked at for the end of a call.
-_MAX_CONFIGS = 12
 
 
 @lru_cache(maxsize=2048)
@@ -28,9 +25,6 @@ def value_markup(value_end: Config) -> ValueMarkup:
             for first, second in _behind_name(step):
                 closers |= first
                 followers |= second
-        for first, second in _behind_call(closer.target):
-            closers |= first
-            followers |= second
     return ValueMarkup(sorted(closers), sorted(followers), call_phrases(value_end.automaton))
 
 
@@ -44,22 +38,6 @@ def call_phrases(automaton: Automaton) -> list[str]:
 
 def _has_bare_values(automaton: Automaton) -> bool:
     return any(terminal.short == "ARG_VALUE" for terminal in automaton.tables.terminals.values())
-
-
-def _behind_call(config: Config) -> list[tuple[set[str], set[str]]]:
-    """The markers that end a call, and those that may follow it; the call's last value leads to the configuration."""
-    found: list[tuple[set[str], set[str]]] = []
-    seen, queue = {config}, [config]
-    for at in queue:
-        for step in at.strict_transitions()[2]:
-            if any(op == "end" and kind in CALLS for op, kind in step.after):
-                after = step.target.strict_transitions()
-                nexts = [*after[2], *(after[0].target.strict_transitions()[2] if after[0] is not None else [])]
-                found.append((_distinct(step), {w for t in nexts if not t.before for w in _distinct(t)}))
-            elif step.target not in seen and len(seen) < _MAX_CONFIGS:
-                seen.add(step.target)
-                queue.append(step.target)
-    return [(first, second) for first, second in found if first and second]
 
 
 def _behind_name(opener: Transition) -> list[tuple[set[str], set[str]]]:
