@@ -32,7 +32,7 @@ from tests.loops import in_one_item
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
-VECTORS = Path("/work/shared/conformance/peers/hf_response_template.jsonl")
+VECTORS = Path(__file__).parents[2] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
 BRACES: dict[str, Any] = {
     "start_anchor": ["[model]\n", "[/result]"],
