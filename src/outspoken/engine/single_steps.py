@@ -79,9 +79,7 @@ class SingleSteps:
             text.scan = start
             return branch is None and not held and self.policy.foreign_opener(self, match, final=final)
         state.missing_closer_at = None
-        if start > text.pos or role not in state.trims:
-            self.pass_on_text(role, start, closed=True, final=False)
-        self.shift_text(free, start)
+        self.end_text(free, start)
         if config is self.automaton.top_level or config is self.automaton.start:
             state.opener_at = text.base + start
         self.follow(branch, match)
@@ -130,6 +128,15 @@ class SingleSteps:
         if free.terminal.short == "ARG_VALUE" and free.target.missing_closers:
             which = which.replace("find", "find_checked")  # also what shows that the closing marker is missing
         return matchers.matcher_of(free.target, which, HANDLERS)
+
+    def end_text(self, free: Transition, at: int) -> None:
+        """Pass on the rest of the free text that ends at a position, and shift it."""
+        role = free.terminal.short
+        if self.state.before_text:
+            self._start_text(role)
+        if at > self.text.pos or role not in self.state.trims:
+            self.pass_on_text(role, at, closed=True, final=False)
+        self.shift_text(free, at)
 
     def shift_text(self, free: Transition, at: int) -> None:
         """Shift the free text that ends at a position."""

@@ -120,7 +120,7 @@ class PayloadPolicy(ParserPolicy):
             return None
         start, name = found
         text = steps.text
-        steps.pass_on_text(free.terminal.short, start, closed=True, final=False)
+        steps.end_text(free, start)
         node = OpenNode("payload", text.base + start, name)
         text.pos = len(text.text)
         builder_of(steps).unfinished(node, text.length, "invalid" if steps.state.end_is_proven else "truncated")
@@ -199,6 +199,8 @@ class PayloadPolicy(ParserPolicy):
         text, most = recovery.text, _most(recovery, damage)
         find: Any = damage.sync.find_partial
         brackets = self._brackets = self._brackets or BracketCounter(damage.refused_at, tolerant=True)
+        if brackets.at < text.base:
+            text.rewind(brackets.at)
         while brackets.end is None:
             match = find(text.text, brackets.at - text.base, partial=not final)
             stop = text.end if match is None else text.base + match.start()
