@@ -18,9 +18,10 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "browser_use.lark": 3193470092,
+    "browser_use.lark": 3131143413,
     "shared/browser_use.lark": 598037379,
     "shared/code.lark": 2140030260,
+    "shared/fenced.lark": 1896565123,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
@@ -149,113 +150,135 @@ header = Header(
     evidence={
         "_LIST_OPEN": "alone",
         "_REPLY_OPEN": "alone",
-        "_DATA_FENCE_OPEN": "alone",
+        "_FENCED_OPEN": "alone",
+        "_LABELLED_OPEN": "alone",
+        "_LONG_OPEN": "alone",
+        "_TILDED_OPEN": "alone",
+        "_INLINE_OPEN": "behind",
+        "_SPANNED_OPEN": "behind",
     },
 )
 
-first_1 = lazy(globals(), "first_1", r"[<\[`\{]", "search")
+first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r'(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|'
-    r"upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|"
-    r'write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:['
-    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,'
-    "99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:"
-    "\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_goal|me"
-    r'mory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4'
-    r'}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n'
-    r']*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|())|"current_state"\s{0,99}:(?='
-    r'\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:\{[ \t\x0c\r\n]*())|)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:'
-    r"```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,"
-    r"80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
+    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
+    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
+    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
+    r'\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|'
+    r"send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|upload_file|search|navigate|go_|open_tab|swit"
+    r'ch|close|wait|screenshot|extract|find_|evaluate|read_file|write_file|replace_file|save_|done)\w{0,40}"'
+    r'\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
+    "\\x0c\\r\\n]*(?:(?::)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|"
+    "evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))["
+    r" \t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!"
+    r"json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"
+    r"(?i:<think(?:ing)?>))()",
+)
+match_2 = lazy(
+    globals(), "match_2",
+    r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdo'
+    r"wn_|get_dropdown|upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|ev"
+    r'aluate|read_file|write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))|((?:\{(?='
+    "\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,"
+    "99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_goa"
+    r'l|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]'
+    r'{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_pr'
+    r'evious_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:'
+    r'null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}"))'
+    r')|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
+match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
+match_4 = lazy(globals(), "match_4", r"`{3,16}")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(
-    globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|pla'
-    r'n_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thin'
-    r'king|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{'
-    r'0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|))|))',
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
+match_6 = lazy(
+    globals(), "match_6",
+    r'[ \t\x0c\r\n]*(?:null|(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n'
+    r']*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)['
+    r" \t\x0c\r\n]*())|))|))|))",
 )
-match_5 = lazy(
-    globals(), "match_5",
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
     r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
     r']*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"curr'
-    r'ent_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|('
-    r'(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:'
-    r'("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_go'
-    r'al|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9'
-    r']{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|"current_state"\s{0,99}:('
-    r'?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|"current_state"\s{0,99}:(?=\s{0,99}\{)|('
-    r'?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
-    r'(?:(?::)[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
-    r'\t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|())|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[action'
-    r'sACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'ent_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|'
+    r'next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t'
+    r'\x0c\r\n]*())|))|)|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))'
+    r'(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|ev'
+    r'aluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:'
+    r'\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:thinking|evaluation_pr'
+    r'evious_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x'
+    r'0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ '
+    r'\t\x0c\r\n]*())|))|()))|())|"current_state"\s{0,99}:(?=\s{0,99}\{)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n'
+    r']*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"curr'
+    r'ent_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|ne'
+    r'xt_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t'
+    r'\x0c\r\n]*())|))|))|))|)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x'
+    r'0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|)|"(?=[^"\n]{6,8}")['
+    r'actionsACTIONS]{0,7}[^"\n]?[actionsACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.)'
+    r'{0,200}"\s{0,99}:))',
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
     r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
     r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*('
     r'?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,'
     r'99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_p'
     r'revious_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+    r'\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"'
+    r"\s{0,99}:))",
 )
-match_7 = lazy(
-    globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
-    r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
-    r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*('
-    r'?:\}(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_g'
-    r'oal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"'
-    r'(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}'
-    r':(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99'
-    r"}:))",
-)
-match_8 = lazy(
-    globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c'
-    r"\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))",
-)
-match_9 = lazy(
-    globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdo'
-    r"wn_|get_dropdown|upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|ev"
-    r'aluate|read_file|write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))|(?:(?:\{(?'
-    "=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0"
-    ",99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:thinking|evaluation_previous_go"
-    r'al|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9'
-    r']{1,4}))|((?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_p'
-    r'revious_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?'
-    r':null|[0-9]{1,4}))|(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")'
-    r'))|"current_state"\s{0,99}:(?=\s{0,99}\{)|(?:"actions?"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
-)
-match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
-match_11 = lazy(
-    globals(), "match_11",
-    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\]())|))',
-)
-match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\}())|))")
-match_13 = lazy(
-    globals(), "match_13",
+match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
     r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\](?:[ \t\x0c\r\n]*(?:\}())|))|))',
 )
-match_14 = lazy(
-    globals(), "match_14",
-    r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```"
-    r"))())|))|))|))",
+first_2 = lazy(globals(), "first_2", r"[\[`\{\~]", "search")
+spaced_3 = lazy_search(
+    globals(), "spaced_3",
+    r'(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|'
+    r"upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|"
+    r'write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))|(?:(?:\{(?=\s{0,99}["'
+    "']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99"
+    "}\"?\\[))[\"']?\\s{0,99}:)))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,16})))()",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+    "[`{~",
 )
+spaces_2 = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+match_11 = lazy(
+    globals(), "match_11",
+    r'(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|'
+    r"upload_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|"
+    r'write_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))|(?:(?:\{(?=\s{0,99}["'
+    "']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99"
+    "}\"?\\[))[\"']?\\s{0,99}:)))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,16})))()",
+)
+match_12 = lazy(
+    globals(), "match_12",
+    r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
+    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|\]())|))',
+)
+match_13 = lazy(
+    globals(), "match_13",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|pla'
+    r'n_update)"\s{0,99}:\s{0,99}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|(?:(?:"(?:thin'
+    r'king|evaluation_previous_goal|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))|"current_state"\s{0,99}:(?=\s{'
+    r'0,99}\{)|(?:"actions?"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|))|))|))',
+)
+match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:\}())|))")
 match_leading = None
 
 
@@ -275,7 +298,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return pos
                         e = pos
                         while True:
-                            if e >= n or text[e] not in "<[`{":
+                            if e >= n or text[e] not in "<[`{~":
                                 m = first_1(text, e)
                                 if m is None:
                                     break
@@ -295,101 +318,49 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 3:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[2]
-                            last = said[1:-1]
-                            name0 = last
+                        if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 7:
+                        if g == 6:
                             start0 = m.start(4)
-                            content0 = None
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            said = m[5]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 6:
-                            start0 = m.start(4)
-                            content0 = None
-                            said = m[5]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(5), m.end(5))
-                            end_think(out, start0, m.end(5), *(content0 or ()))
+                        if g == 7:
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 8:
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 9:
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 10:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 14:
+                        if g == 12:
                             start0 = m.start()
                             content0 = None
                             pos = m.end()
-                            s = 8
+                            s = 5
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: '[', '{', _DATA_FENCE_OPEN, _FENCE_OPEN,…
+                        # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
                         m = match_1(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
-                        if g == 3:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            said = m[2]
-                            last = said[1:-1]
-                            name0 = last
+                        if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 7:
-                            start0 = m.start(4)
-                            content0 = None
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 6:
-                            start0 = m.start(4)
-                            content0 = None
-                            said = m[5]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(5), m.end(5))
-                            end_think(out, start0, m.end(5), *(content0 or ()))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 8:
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 9:
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 10:
+                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
-                            s = 7
-                            continue
-                        if g == 11:
-                            start0 = m.start()
-                            pos = m.end()
-                            # after _FENCE_OPEN in code; expected: CODE
+                            # after _LABELLED_OPEN in code; expected: CODE, '[', '{'
+                            m = match_2(text, pos)
+                            if m is not None:
+                                return None
                             e = pos
                             while True:
                                 e = text.find("`", e)
@@ -398,32 +369,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     break
                                 if e > pos and text[e - 1] in spaces_1:
                                     m = spaced_1(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_2(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if once == SEGMENT and not out.segments:
-                                return None
-                            if pos < e:
-                                out.show(e)
-                            return None
-                        if g == 12:
-                            start0 = m.start()
-                            pos = m.end()
-                            # after _LONG_FENCE_OPEN in code; expected: CODE
-                            e = pos
-                            while True:
-                                e = text.find("`", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                if e > pos and text[e - 1] in spaces_1:
-                                    m = spaced_2(text, pos)
                                     if m is not None:
                                         e = m.start()
                                     break
@@ -438,389 +383,47 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 13:
+                        if g == 3:
                             start0 = m.start()
-                            end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 9
+                            # after _INLINE_OPEN in code; expected: CODE, '[', '{'
+                            m = match_2(text, pos)
+                            if m is not None:
+                                return None
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_4(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 6:
+                            start0 = m.start(4)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            said = m[5]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 3
                             continue
-                        if g == 14:
+                        if g == 7:
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 8:
                             start0 = m.start()
-                            content0 = None
                             pos = m.end()
-                            s = 8
-                            continue
-                        return None
-                else:
-                    if s < 3:
-                        # state 2: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "n":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 10
-                            continue
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 10
-                            continue
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 4:
-                            # state 3: after '"thinking": ' in think; expected: JSON_STRING
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "\"":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is str:
-                                    content0 = last, (pos, e)
-                                end_think(out, start0, e, *(content0 or ()))
-                                pos = e
-                                # after JSON_STRING; expected: ', '
-                                if pos == n:
-                                    return None
-                                m = match_4(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        start0 = m.start(1)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        said = m[2]
-                                        last = said[1:-1]
-                                        name0 = last
-                                        pos = m.end()
-                                        s = 11
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 4: after ', '; expected: _FLAG, '"thinking": ', _STATE_KEY, '"action": ', …
-                            if pos == n:
-                                return None
-                            m = match_5(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 6:
-                                    start0 = m.start(2)
-                                    content0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(3), m.end(3))
-                                    end_think(out, start0, m.end(3), *(content0 or ()))
-                                    start0 = m.start(4)
-                                    content0 = None
-                                    said = m[5]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(5), m.end(5))
-                                    end_think(out, start0, m.end(5), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 7:
-                                    start0 = m.start(2)
-                                    content0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(3), m.end(3))
-                                    end_think(out, start0, m.end(3), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 12
-                                    continue
-                                if g == 14:
-                                    pos = m.end()
-                                    s = 12
-                                    continue
-                                if g == 10:
-                                    start0 = m.start(8)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[9]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "n":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 13
-                                        continue
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 13
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 13:
-                                    start0 = m.start(11)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[12]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 11
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 8:
-                    if s < 6:
-                        # state 5: after '{'; expected: _FLAG, '"thinking": ', _OTHER_KEY, '}'
-                        if pos == n:
-                            return None
-                        m = match_6(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 5:
-                                start0 = m.start(1)
-                                content0 = None
-                                said = m[2]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content0 = last, (m.start(2), m.end(2))
-                                end_think(out, start0, m.end(2), *(content0 or ()))
-                                start0 = m.start(3)
-                                content0 = None
-                                said = m[4]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content0 = last, (m.start(4), m.end(4))
-                                end_think(out, start0, m.end(4), *(content0 or ()))
-                                pos = m.end()
-                                # after ', '; expected: _FLAG, '"thinking": ', _OTHER_KEY
-                                if pos == n:
-                                    return None
-                                m = match_7(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        start0 = m.start(1)
-                                        content0 = None
-                                        said = m[2]
-                                        last = said[1:-1]
-                                        if last.__class__ is str:
-                                            content0 = last, (m.start(2), m.end(2))
-                                        end_think(out, start0, m.end(2), *(content0 or ()))
-                                        pos = m.end()
-                                        s = 12
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after '"action": '; expected: 'null', '{', '[', JSON_STRING
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start0 = m.start(1)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "n":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 14
-                                        continue
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 14
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "\"":
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after _DATA_FENCE_OPEN in code; expected: CODE, '[', '{'
-                            m = match_9(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start1 = m.start(1)
-                                    content1 = None
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content1 = last, (m.start(2), m.end(2))
-                                    end_think(out, start1, m.end(2), *(content1 or ()))
-                                    pos = m.end()
-                                    # after '"action": ' in code; expected: 'null', '{', '[', JSON_STRING
-                                    if pos == n:
-                                        return None
-                                    m = match_8(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 3:
-                                            start1 = m.start(1)
-                                            name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                            said = m[2]
-                                            last = said[1:-1]
-                                            name1 = last
-                                            pos = m.end()
-                                            # after ': ' in action in code; expected: JSON_NULL, JSON_OBJECT
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "n":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args1, parts1 = last, said
-                                                pos = e
-                                                s = 15
-                                                continue
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args1, parts1 = last, said
-                                                pos = e
-                                                s = 15
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "\"":
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return None
+                            # after _DATA_FENCE_OPEN in code; expected: CODE
                             e = pos
                             while True:
                                 e = text.find("`", e)
@@ -832,7 +435,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_2(text, e)
+                                m = match_3(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -843,16 +446,382 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
+                        if g == 9:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _FENCE_OPEN in code; expected: CODE
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_1(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_3(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 10:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _LONG_FENCE_OPEN in code; expected: CODE
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_5(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 11:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 12:
+                            start0 = m.start()
+                            content0 = None
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
                 else:
-                    if s < 9:
-                        # state 8: after '<think>\n' in think; expected: REASONING
+                    if s < 3:
+                        # state 2: after _FENCED_OPEN in code; expected: CODE, '[', '{'
+                        m = match_2(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 4:
+                                out.after_text = False
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                pos = m.end()
+                                # after '"action": '; expected: 'null', '{', '[', JSON_STRING
+                                if pos == n:
+                                    return None
+                                m = match_6(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 6:
+                                        start0 = m.start(4)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        said = m[5]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "n":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 7
+                                            continue
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args0, parts0 = last, said
+                                            pos = e
+                                            s = 7
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "\"":
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return None
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    else:
+                        if s < 4:
+                            # state 3: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "n":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 8
+                                continue
+                            if c == "{":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 8
+                                continue
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 4: after '{'; expected: _FLAG, '"thinking": ', _STATE_KEY, '"action": ', …
+                            if pos == n:
+                                return None
+                            m = match_7(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 10:
+                                    start0 = m.start(2)
+                                    content0 = None
+                                    pos = m.end()
+                                    # after '"thinking": ' in think; expected: JSON_STRING
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "\"":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is str:
+                                            content0 = last, (pos, e)
+                                        end_think(out, start0, e, *(content0 or ()))
+                                        pos = e
+                                        s = 9
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    start0 = m.start(2)
+                                    content0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(3), m.end(3))
+                                    end_think(out, start0, m.end(3), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                if g == 7:
+                                    start0 = m.start(2)
+                                    content0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(3), m.end(3))
+                                    end_think(out, start0, m.end(3), *(content0 or ()))
+                                    start0 = m.start(5)
+                                    content0 = None
+                                    said = m[6]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(6), m.end(6))
+                                    end_think(out, start0, m.end(6), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                if g == 8:
+                                    start0 = m.start(2)
+                                    content0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(3), m.end(3))
+                                    end_think(out, start0, m.end(3), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 11
+                                    continue
+                                if g == 13:
+                                    start0 = m.start(11)
+                                    content0 = None
+                                    said = m[12]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(12), m.end(12))
+                                    end_think(out, start0, m.end(12), *(content0 or ()))
+                                    pos = m.end()
+                                    # after ', '; expected: _FLAG, '"thinking": ', _OTHER_KEY
+                                    if pos == n:
+                                        return None
+                                    m = match_8(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 5:
+                                            start0 = m.start(1)
+                                            content0 = None
+                                            said = m[2]
+                                            last = said[1:-1]
+                                            if last.__class__ is str:
+                                                content0 = last, (m.start(2), m.end(2))
+                                            end_think(out, start0, m.end(2), *(content0 or ()))
+                                            start0 = m.start(3)
+                                            content0 = None
+                                            said = m[4]
+                                            last = said[1:-1]
+                                            if last.__class__ is str:
+                                                content0 = last, (m.start(4), m.end(4))
+                                            end_think(out, start0, m.end(4), *(content0 or ()))
+                                            pos = m.end()
+                                            s = 10
+                                            continue
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                if g == 16:
+                                    start0 = m.start(14)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    said = m[15]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "n":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 12
+                                        continue
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 12
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 8:
+                    if s < 6:
+                        # state 5: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_10(text, e)
+                            m = match_9(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -866,18 +835,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end(), *(content0 or ()))
                             pos = m.end()
-                            s = 9
+                            s = 6
                             continue
                         return None
                     else:
-                        if s < 10:
-                            # state 9: after _CODE_SPAN; expected: TEXT
+                        if s < 7:
+                            # state 6: after _CODE_SPAN; expected: TEXT
                             if once:
                                 out.flush()
                                 return pos
                             e = pos
                             while True:
-                                if e >= n or text[e] not in "<[`{":
+                                if e >= n or text[e] not in "<[`{~":
                                     m = first_1(text, e)
                                     if m is None:
                                         break
@@ -900,233 +869,62 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     out.text(piece, a, a + len(piece))
                             return None
                         else:
-                            # state 10: after JSON_NULL in action; expected: '}'
+                            # state 7: after JSON_NULL in action; expected: '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 4:
-                                    e = m.end(1)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(2)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "n":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 16
-                                        continue
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 16
-                                        continue
-                                    return bool(out.segments or out.run_model)
                                 if g == 5:
                                     e = m.end(1)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-        else:
-            if s < 17:
-                if s < 14:
-                    if s < 12:
-                        # state 11: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "n":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
+                                    # after '}'; expected: TEXT
+                                    e = pos
+                                    while True:
+                                        if e >= n or text[e] not in "[`{~":
+                                            m = first_2(text, e)
+                                            if m is None:
+                                                break
+                                            e = m.start()
+                                        if e > pos and text[e - 1] in spaces_2:
+                                            m = spaced_3(text, pos)
+                                            if m is not None:
+                                                e = m.start()
+                                            break
+                                        m = match_11(text, e)
+                                        if m is not None:
+                                            break
+                                        e += 1
+                                    if m is None:
+                                        out.consumed = pos
+                                        if pos < n:
+                                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                            if piece:
+                                                out.text(piece, a, a + len(piece))
+                                        break
+                                    out.consumed = pos
+                                    if pos < e:
+                                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                        if piece:
+                                            out.text(piece, a, a + len(piece))
+                                    g = m.lastindex
+                                    if g == 1:
+                                        out.after_text = False
+                                        pos = m.end()
+                                        s = 6
+                                        continue
                                     return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 17
-                            continue
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 17
-                            continue
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 13:
-                            # state 12: after '"action": '; expected: 'null', '{', '[', JSON_STRING
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start0 = m.start(1)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 11
-                                    continue
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "\"":
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 13: after JSON_NULL in action; expected: '}'
-                            if pos == n:
-                                return None
-                            m = match_12(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    e = m.end(1)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 9
-                                    continue
                                 return None
                             return bool(out.segments or out.run_model)
                 else:
-                    if s < 15:
-                        # state 14: after JSON_NULL in action; expected: '}'
+                    if s < 9:
+                        # state 8: after JSON_NULL in action; expected: '}'
                         if pos == n:
                             return None
-                        m = match_13(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 5:
-                                e = m.end(1)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 9
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 16:
-                            # state 15: after JSON_NULL in action in code; expected: '}'
-                            if pos == n:
-                                return None
-                            m = match_14(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    e = m.end(1)
-                                    raw = text[start1:e]
-                                    if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
-                                        return None
-                                    out.after_text = False
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 16: after JSON_NULL in action; expected: '}'
-                            if pos == n:
-                                return None
-                            m = match_11(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 4:
-                                    e = m.end(1)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(2)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 18
-                                    continue
-                                if g == 5:
-                                    e = m.end(1)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 20:
-                    if s < 18:
-                        # state 17: after JSON_NULL in action; expected: '}'
-                        if pos == n:
-                            return None
-                        m = match_13(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -1160,7 +958,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 19
+                                    s = 13
                                     continue
                                 if c == "{":
                                     try:
@@ -1176,7 +974,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 19
+                                    s = 13
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 5:
@@ -1185,87 +983,178 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 9
+                                s = 6
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 19:
-                            # state 18: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "n":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 20
-                                continue
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 20
-                                continue
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 19: after JSON_NULL in action; expected: '}'
+                        if s < 10:
+                            # state 9: after JSON_STRING; expected: ', '
                             if pos == n:
                                 return None
                             m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 4:
-                                    e = m.end(1)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(2)
+                                if g == 3:
+                                    start0 = m.start(1)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[3]
+                                    said = m[2]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 21
-                                    continue
-                                if g == 5:
-                                    e = m.end(1)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 9
+                                    s = 14
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 21:
-                        # state 20: after JSON_NULL in action; expected: '}'
+                        else:
+                            # state 10: after ', '; expected: _FLAG, '"thinking": ', _STATE_KEY, '"action": ', …
+                            if pos == n:
+                                return None
+                            m = match_7(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    s = 11
+                                    continue
+                                if g == 9:
+                                    start0 = m.start(2)
+                                    content0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(3), m.end(3))
+                                    end_think(out, start0, m.end(3), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                if g == 7:
+                                    start0 = m.start(2)
+                                    content0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(3), m.end(3))
+                                    end_think(out, start0, m.end(3), *(content0 or ()))
+                                    start0 = m.start(5)
+                                    content0 = None
+                                    said = m[6]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(6), m.end(6))
+                                    end_think(out, start0, m.end(6), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                if g == 16:
+                                    start0 = m.start(14)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    said = m[15]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+        else:
+            if s < 16:
+                if s < 13:
+                    if s < 12:
+                        # state 11: after '"action": '; expected: 'null', '{', '[', JSON_STRING
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                start0 = m.start(1)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                said = m[2]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "n":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 15
+                                    continue
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 15
+                                    continue
+                                return bool(out.segments or out.run_model)
+                            if g == 6:
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                said = m[5]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 14
+                                continue
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "\"":
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 12: after JSON_NULL in action; expected: '}'
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 5:
+                                e = m.end(1)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 14:
+                        # state 13: after JSON_NULL in action; expected: '}'
+                        if pos == n:
+                            return None
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -1279,7 +1168,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                s = 18
+                                s = 16
                                 continue
                             if g == 5:
                                 e = m.end(1)
@@ -1287,13 +1176,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 9
+                                s = 6
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 22:
-                            # state 21: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                        if s < 15:
+                            # state 14: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -1313,7 +1202,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 22
+                                s = 17
                                 continue
                             if c == "{":
                                 try:
@@ -1329,14 +1218,74 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                 args0, parts0 = last, said
                                 pos = e
-                                s = 22
+                                s = 17
                                 continue
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 22: after JSON_NULL in action; expected: '}'
+                            # state 15: after JSON_NULL in action; expected: '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_14(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    e = m.end(1)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 19:
+                    if s < 17:
+                        # state 16: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "n":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 18
+                            continue
+                        if c == "{":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
+                                return None
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 18
+                            continue
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 18:
+                            # state 17: after JSON_NULL in action; expected: '}'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
@@ -1350,7 +1299,74 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 21
+                                    # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "n":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 19
+                                        continue
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 19
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 5:
+                                    e = m.end(1)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 18: after JSON_NULL in action; expected: '}'
+                            if pos == n:
+                                return None
+                            m = match_12(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    e = m.end(1)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(2)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 16
                                     continue
                                 if g == 5:
                                     e = m.end(1)
@@ -1358,7 +1374,109 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 9
+                                    s = 6
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                else:
+                    if s < 20:
+                        # state 19: after JSON_NULL in action; expected: '}'
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 4:
+                                e = m.end(1)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                start0 = m.start(2)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 20
+                                continue
+                            if g == 5:
+                                e = m.end(1)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 21:
+                            # state 20: after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "n":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 21
+                                continue
+                            if c == "{":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 21
+                                continue
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 21: after JSON_NULL in action; expected: '}'
+                            if pos == n:
+                                return None
+                            m = match_10(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    e = m.end(1)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(2)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    said = m[3]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 20
+                                    continue
+                                if g == 5:
+                                    e = m.end(1)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 6
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)

@@ -23,8 +23,9 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "json.lark": 868858150,
+    "json.lark": 2207320792,
     "shared/code.lark": 2140030260,
+    "shared/fenced.lark": 1896565123,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
@@ -53,63 +54,56 @@ VALUE_PHRASES = ()
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?i:(?<![^\n ])(?:```|~~~)(?:json|javascript|typescript)?[ \t]{0,8}\n(?=\s{0,20}[\[{]))))(?:[ \t"
-    "\\x0c\\r\\n]*(?:(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2"
-    "}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMET"
-    "S]{9,11})\")\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:"
-    "：]))))[ \\t\\x0c\\r\\n]*())|)|((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c\\r"
-    "\\n]*())|())|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?"
-    ":name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{"
-    "9,11})\")\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：])"
-    r')))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|'
-    r'parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
-    "\")(?:[ \\t\\x0c\\r\\n]*(?:(?:,)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-"
-    r"z]{1,20}\s{0,9}[:：]))))[ \t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?"
-    r"i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`"
-    r"\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
+    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
+    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
+    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
+    r'\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|argu'
+    "ments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[ar"
+    r'gumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
+    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
+    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:\{'
+    "(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^\\n ]```)(?:j"
+    r"son|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n "
+    r"]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
     "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“"
     "]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsP"
-    "ARMETS]{9,11})\")\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：])))))",
+    "ARMETS]{9,11})\")\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0"
+    r',9}[:：]))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
+    r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
+    r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?='
+    r'\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|))|))|)|((?:\{(?='
+    "\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:toolCalls|tool_cal"
+    r'ls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:\[[ \t\x0c\r\n]*())|)|(?:(?:"(?:id|call_id|to'
+    r'ol_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:ne'
+    r'edsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0'
+    r',99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*('
+    r'))|))|)|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[too'
+    r'lcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){'
+    r'0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))',
 )
+match_3 = lazy(globals(), "match_3", r"`{3,16}")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(
-    globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
-    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
-    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
-)
+match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
-    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
-    r'}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s'
-    r'{0,99}:))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t'
-    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"content"\s{0,99}:('
-    r'?=\s{0,99}"))|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[tool'
-    r'casTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]'
-    r"*()|\})",
+    r'[ \t\x0c\r\n]*(?:\]|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))'
+    r'|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*'
+    r'(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))',
 )
 match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
-    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
-    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
-)
-match_7 = lazy(
-    globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
+spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
+match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
@@ -123,67 +117,25 @@ match_8 = lazy(
     r'"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ '
     r"\t\x0c\r\n]*()|(\})())",
 )
-spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_9 = lazy(globals(), "match_9", r"(?<=\n)[ ]{0,3}```()")
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
+    r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
+    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
+    r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
+)
 match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ '
-    r"\t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))|))",
-)
-match_12 = lazy(
-    globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?'
-    r':toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:('
-    r'?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more'
-    r'_work)"\s{0,99}:))|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c'
-    r"\r\n]*())|))|))|))|))",
-)
-match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:((?:(?:```|~~~)))())|))")
-match_14 = lazy(
-    globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
-    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
-    r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|ar'
-    r'gs)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|in'
-    r'dex|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:('
-    r'?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*'
-    r"(?:((?:(?:```|~~~)))())|))",
-)
-match_15 = lazy(
-    globals(), "match_15",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
-    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
-    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
     r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|()))|))|))|)|\]())|'
     r"))",
 )
-match_16 = lazy(globals(), "match_16", r"[ \t\x0c\r\n]*(?:(?:,))")
-match_17 = lazy(
-    globals(), "match_17",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
-    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
-    r'}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s'
-    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?'
-    r':[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{'
-    r'0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
-    r"9}:))",
-)
-match_18 = lazy(
-    globals(), "match_18",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
-    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
-    r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,'
-    r'99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))'
-    r'|)|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]'
-    r'{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})'
-    r"())",
-)
-match_19 = lazy(
-    globals(), "match_19",
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
     r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|\]'
@@ -194,13 +146,44 @@ match_19 = lazy(
     r'atus)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0'
     r',99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))',
 )
-match_20 = lazy(
-    globals(), "match_20",
+match_13 = lazy(
+    globals(), "match_13",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
+    r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))|(?:(?:"(?:arguments|parameters|ar'
+    r'gs)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"content"\s{0,99}:(?=\s{0,99}"))|(?:"(?:type|in'
+    r'dex|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:('
+    r'?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*'
+    r"(?:((?:\s{0,99}(?:`{3,16}|~{3,16})))())|))",
+)
+match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:(?:,))")
+match_15 = lazy(
+    globals(), "match_15",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
+    r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s'
+    r'{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?'
+    r':[ \t\x0c\r\n]*(?:(\})())|))|)|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{'
+    r'0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
+    r"9}:))",
+)
+match_16 = lazy(
+    globals(), "match_16",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
+    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
+    r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,'
+    r'99}:(?=\s{0,99}"))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))'
+    r'|)|(?:"(?:type|index|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]'
+    r'{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})'
+    r"())",
+)
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_21 = lazy(
-    globals(), "match_21",
+match_18 = lazy(
+    globals(), "match_18",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
     r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:'
     r',)[ \t\x0c\r\n]*())|))|)|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|'
@@ -210,28 +193,28 @@ match_21 = lazy(
     r'{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,'
     r"99}:)[ \t\x0c\r\n]*())",
 )
-match_22 = lazy(
-    globals(), "match_22",
+match_19 = lazy(
+    globals(), "match_19",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
     r'))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_23 = lazy(
-    globals(), "match_23",
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"'
     r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_24 = lazy(
-    globals(), "match_24",
+match_21 = lazy(
+    globals(), "match_21",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index'
     r'|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?='
     r'\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_25 = lazy(
-    globals(), "match_25",
+match_22 = lazy(
+    globals(), "match_22",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
     r'")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))'
@@ -242,15 +225,30 @@ match_25 = lazy(
     r'(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|'
     r'(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|())|(\})())',
 )
-match_26 = lazy(
-    globals(), "match_26",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
-    r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
-    r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0'
-    r"c\r\n]*(?:((?:(?:```|~~~)))())|))",
+first_2 = lazy(globals(), "first_2", r"[\[`\{\~]", "search")
+spaced_3 = lazy_search(
+    globals(), "spaced_3",
+    "(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|argumen"
+    "ts|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})\")\\s{"
+    "0,99}:)))|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,"
+    r"16})))()",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+    "[`{~",
 )
-match_27 = lazy(globals(), "match_27", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_28 = lazy(globals(), "match_28", r"[ \t\x0c\r\n]*(?:(?:,)()|(\})())")
+spaces_2 = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+match_23 = lazy(
+    globals(), "match_23",
+    "(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|argumen"
+    "ts|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})\")\\s{"
+    "0,99}:)))|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,"
+    r"16})))()",
+)
+match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)()|(\})())")
 match_leading = None
 
 
@@ -260,8 +258,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 17:
-            if s < 8:
+        if s < 18:
+            if s < 9:
                 if s < 4:
                     if s < 2:
                         if s < 1:
@@ -289,51 +287,45 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.text(text[pos:e], pos, e)
                             g = m.lastindex
-                            if g == 2:
+                            if g == 1:
                                 start0 = m.start()
-                                start1 = m.start(1)
-                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                unknown1 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
-                            if g == 4:
+                            if g == 2:
                                 start0 = m.start()
-                                start1 = m.start(3)
-                                content1 = more1 = none1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                unknown1 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
-                            if g == 8:
-                                start0 = m.start(6)
+                            if g == 6:
+                                start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[7]
+                                said = m[5]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
                                 s = 4
                                 continue
-                            if g == 9:
+                            if g == 7:
                                 start0 = m.start()
                                 content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 10:
+                            if g == 8:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 6
                                 continue
-                            if g == 12:
+                            if g == 10:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 13:
+                            if g == 11:
                                 start0 = m.start()
                                 content0 = None
                                 pos = m.end()
@@ -341,60 +333,68 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 1: at an opening marker; expected: '```json\n', '\n[', '\n{', _DATA_FENCE_O…
+                            # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
                             m = match_1(text, pos)
                             if m is None:
                                 return None
                             g = m.lastindex
-                            if g == 5:
+                            if g == 1:
                                 start0 = m.start()
-                                pos = m.end()
-                                # after '```json\n' in code; expected: '\n[', '\n{'
-                                if pos == n:
-                                    return None
-                                m = match_2(text, pos)
-                                if m is not None:
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            if g == 2:
-                                start0 = m.start()
-                                start1 = m.start(1)
-                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                unknown1 = 0
                                 pos = m.end()
                                 s = 2
                                 continue
-                            if g == 4:
+                            if g == 2:
                                 start0 = m.start()
-                                start1 = m.start(3)
-                                content1 = more1 = none1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                unknown1 = 0
                                 pos = m.end()
                                 s = 3
                                 continue
-                            if g == 8:
-                                start0 = m.start(6)
+                            if g == 3:
+                                start0 = m.start()
+                                pos = m.end()
+                                # after _INLINE_OPEN in code; expected: CODE, '\n[', '\n{'
+                                m = match_2(text, pos)
+                                if m is not None:
+                                    return None
+                                e = pos
+                                while True:
+                                    e = text.find("`", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    m = match_3(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if once == SEGMENT and not out.segments:
+                                    return None
+                                if pos < e:
+                                    out.show(e)
+                                return None
+                            if g == 6:
+                                start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[7]
+                                said = m[5]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
                                 s = 4
                                 continue
-                            if g == 9:
+                            if g == 7:
                                 start0 = m.start()
                                 content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
                                 s = 5
                                 continue
-                            if g == 10:
+                            if g == 8:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 6
                                 continue
-                            if g == 11:
+                            if g == 9:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -409,7 +409,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         break
-                                    m = match_3(text, e)
+                                    m = match_4(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -420,13 +420,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.show(e)
                                 return None
-                            if g == 12:
+                            if g == 10:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 13:
+                            if g == 11:
                                 start0 = m.start()
                                 content0 = None
                                 pos = m.end()
@@ -435,14 +435,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                     else:
                         if s < 3:
-                            # state 2: after '\n{' in tool_call in code; expected: '"id": ', '"arguments": ', '…
-                            if pos == n:
-                                return None
-                            m = match_4(text, pos)
+                            # state 2: after _FENCED_OPEN in code; expected: CODE, '\n[', '\n{'
+                            m = match_2(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 2:
-                                    said = m[1]
+                                if g == 3:
+                                    start1 = m.start(1)
+                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
+                                    said = m[2]
                                     last = said[1:-1]
                                     name1 = last
                                     pos = m.end()
@@ -487,141 +488,116 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if args1 is not None or key1 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                return None
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 3: after '\n{' in envelope|json|tool_call in code; expected: '"toolCalls": …
-                            if pos == n:
-                                return None
-                            m = match_5(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    start2 = m.start(1)
-                                    name2 = id2 = args2 = parts2 = key2 = bare2 = None
-                                    unknown2 = 0
+                                if g == 5:
+                                    start1 = m.start(4)
+                                    content1 = more1 = none1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
                                     pos = m.end()
-                                    # after '{' in tool_call|unread in envelope|json|tool_call in code; expecte…
+                                    # after '[' in envelope|json|tool_call in code; expected: ']', '{', JSON_AR…
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
+                                    m = match_5(text, pos)
                                     if m is not None:
                                         g = m.lastindex
-                                        if g == 2:
-                                            said = m[1]
+                                        if g == 3:
+                                            start2 = m.start(1)
+                                            name2 = id2 = args2 = parts2 = key2 = bare2 = None
+                                            unknown2 = 0
+                                            said = m[2]
                                             last = said[1:-1]
                                             name2 = last
                                             pos = m.end()
-                                            # after '"arguments": ' in tool_call|unread in envelope|json|tool_c…
+                                            # after ', ' in tool_call|unread in envelope|json|tool_call in code…
                                             if pos == n:
                                                 return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
+                                            m = match_6(text, pos)
+                                            if m is not None:
+                                                g = m.lastindex
+                                                if g == 1:
+                                                    pos = m.end()
+                                                    # after '"arguments": ' in tool_call|unread in envelope|jso…
+                                                    if pos == n:
                                                         return None
-                                                args2, parts2 = last, said
-                                                pos = e
-                                                s = 10
-                                                continue
-                                            if c in "\"-0123456789[fnt":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args2, parts2 = last, said
-                                                pos = e
-                                                s = 10
-                                                continue
+                                                    c = text[pos]
+                                                    if c in " \t\r\n\x0c":
+                                                        pos = blanks(text, pos).end()
+                                                        if pos == n:
+                                                            return None
+                                                        c = text[pos]
+                                                    if c == "{":
+                                                        try:
+                                                            last, e = scan(text, pos)
+                                                            said = text[pos:e]
+                                                            if e - pos > depth or "\\" in said:
+                                                                last = checked(last, said, depth)
+                                                        except UNSOUND:
+                                                            return None
+                                                        if last.__class__ is not dict:
+                                                            last, said = object_of(last, said, settings.max_depth)
+                                                            if last.__class__ is not dict:
+                                                                return None
+                                                        args2, parts2 = last, said
+                                                        pos = e
+                                                        s = 10
+                                                        continue
+                                                    if c in "\"-0123456789[fnt":
+                                                        found = read_at(text, pos, depth)
+                                                        if found is None:
+                                                            return None
+                                                        last, e, said = found
+                                                        if last.__class__ is not dict:
+                                                            last, said = object_of(last, said, settings.max_depth)
+                                                            if last.__class__ is not dict:
+                                                                return None
+                                                        args2, parts2 = last, said
+                                                        pos = e
+                                                        s = 10
+                                                        continue
+                                                    if args1 is not None or key1 is not None:
+                                                        return True
+                                                    if args2 is not None or key2 is not None:
+                                                        return True
+                                                    return bool(out.segments or out.run_model)
+                                                return None
                                             if args1 is not None or key1 is not None:
                                                 return True
                                             if args2 is not None or key2 is not None:
                                                 return True
                                             return bool(out.segments or out.run_model)
                                         return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "[":
+                                        return None
+                                    if c in "ft":
+                                        return None
+                                    if c == "n":
+                                        return None
+                                    if c in "-0123456789":
+                                        return None
+                                    if c == "\"":
+                                        return None
                                     if args1 is not None or key1 is not None:
                                         return True
-                                    if args2 is not None or key2 is not None:
-                                        return True
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    said = m[3]
+                                if g == 7:
+                                    start1 = m.start(4)
+                                    content1 = more1 = none1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
+                                    said = m[6]
                                     last = said[1:-1]
                                     name1 = last
                                     pos = m.end()
-                                    # after ', ' in envelope|json|tool_call in code; expected: '"id": ', '"argu…
-                                    if pos == n:
-                                        return None
-                                    m = match_7(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            # after '"arguments": ' in envelope|json|tool_call in code; expecte…
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args1, parts1 = last, said
-                                                pos = e
-                                                s = 11
-                                                continue
-                                            if c in "\"-0123456789[fnt":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args1, parts1 = last, said
-                                                pos = e
-                                                s = 11
-                                                continue
-                                            if args1 is not None or key1 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    if args1 is not None or key1 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 5:
+                                    s = 11
+                                    continue
+                                if g == 8:
+                                    start1 = m.start(4)
+                                    content1 = more1 = none1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
                                     pos = m.end()
                                     # after _OTHER_KEY in envelope|json|tool_call in code; expected: JSON_VALUE
                                     if pos == n:
@@ -645,16 +621,73 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 return None
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        else:
+                            # state 3: after _LABELLED_OPEN in code; expected: CODE, '\n[', '\n{'
+                            m = match_2(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 7:
+                                    start1 = m.start(4)
+                                    content1 = more1 = none1 = name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
+                                    said = m[6]
+                                    last = said[1:-1]
+                                    name1 = last
+                                    pos = m.end()
+                                    s = 11
+                                    continue
+                                return None
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
                 else:
                     if s < 6:
                         if s < 5:
                             # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -728,7 +761,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after '{' in tool_call|unread in envelope|json|tool_call; expected: '"id"…
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
+                                    m = match_9(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -977,7 +1010,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_9(text, e)
+                                m = match_7(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -995,88 +1028,89 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 7: after _CODE_SPAN; expected: TEXT
-                            if once:
-                                out.flush()
-                                return pos
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "<[`{~":
-                                    m = first_1(text, e)
-                                    if m is None:
+                            if s < 8:
+                                # state 7: after _CODE_SPAN; expected: TEXT
+                                if once:
+                                    out.flush()
+                                    return pos
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<[`{~":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    m = match_1(text, e)
+                                    if m is not None:
                                         break
-                                    e = m.start()
-                                m = match_1(text, e)
-                                if m is not None:
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        out.text(text[pos:n], pos, n)
                                     break
-                                e += 1
-                            if m is None:
                                 out.consumed = pos
-                                if pos < n:
-                                    out.text(text[pos:n], pos, n)
-                                break
-                            out.consumed = pos
-                            if pos < e:
-                                out.text(text[pos:e], pos, e)
-                            g = m.lastindex
-                            if g == 8:
-                                start0 = m.start(6)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[7]
-                                last = said[1:-1]
-                                name0 = last
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 9:
-                                start0 = m.start()
-                                content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                pos = m.end()
-                                s = 5
-                                continue
-                            if g == 10:
-                                start0 = m.start()
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 12:
-                                start0 = m.start()
-                                end_code(out, start0, m.end())
-                                pos = m.end()
-                                s = 7
-                                continue
-                            return None
-            else:
-                if s < 12:
-                    if s < 10:
-                        if s < 9:
-                            # state 8: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_10(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
+                                if pos < e:
+                                    out.text(text[pos:e], pos, e)
+                                g = m.lastindex
+                                if g == 6:
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    said = m[5]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 4
+                                    continue
+                                if g == 7:
+                                    start0 = m.start()
+                                    content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    unknown0 = 0
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                if g == 8:
+                                    start0 = m.start()
+                                    pos = m.end()
+                                    s = 6
+                                    continue
+                                if g == 10:
+                                    start0 = m.start()
+                                    end_code(out, start0, m.end())
+                                    pos = m.end()
+                                    s = 7
+                                    continue
                                 return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end(), *(content0 or ()))
-                                pos = m.end()
-                                s = 7
-                                continue
-                            return None
-                        else:
+                            else:
+                                # state 8: after '<think>\n' in think; expected: REASONING
+                                e = pos
+                                while True:
+                                    e = text.find("<", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    m = match_10(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if pos < e:
+                                    piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                    if piece:
+                                        out.reasoning(piece, a, a + len(piece))
+                                g = m.lastindex
+                                if g == 1:
+                                    end_think(out, start0, m.end(), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+            else:
+                if s < 13:
+                    if s < 11:
+                        if s < 10:
                             # state 9: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -1101,7 +1135,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                     if pos == n:
                                         return None
-                                    m = match_7(text, pos)
+                                    m = match_6(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1159,23 +1193,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if parts1.__class__ is not str:
                                         parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                    out.after_text = False
                                     pos = m.end()
-                                    s = 7
+                                    s = 23
                                     continue
                                 return None
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 11:
+                        else:
                             # state 10: after JSON_VALUE in tool_call|unread in envelope|json|tool_call in code…
                             if pos == n:
                                 return None
                             m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 3:
+                                if g == 7:
                                     if unknown2:
                                         return None
                                     if not name2 or (known is not None and name2 not in known):
@@ -1183,12 +1215,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if parts2.__class__ is not str:
                                         parts2 = "".join(parts2 or ()) + closing_text(args2, keyed=True)
                                     end_call(out, name2, args2 or {}, parts2, id2, start2, m.end(1))
-                                    said = m[2]
+                                    said = m[6]
                                     last = said[1:-1]
                                     if last.__class__ is str:
-                                        content1 = last, (m.start(2), m.end(2))
+                                        content1 = last, (m.start(6), m.end(6))
                                     pos = m.end()
-                                    s = 23
+                                    s = 24
                                     continue
                                 return None
                             if args1 is not None or key1 is not None:
@@ -1196,36 +1228,66 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args2 is not None or key2 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 11: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
+                    else:
+                        if s < 12:
+                            # state 11: after ', ' in envelope|json|tool_call in code; expected: '"id": ', '"ar…
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 3:
-                                    if unknown1:
-                                        return None
-                                    if not name1 or (known is not None and name1 not in known):
-                                        return None
-                                    if parts1.__class__ is not str:
-                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                    out.after_text = False
+                                if g == 1:
                                     pos = m.end()
-                                    s = 7
-                                    continue
+                                    # after '"arguments": ' in envelope|json|tool_call in code; expected: JSON_…
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args1, parts1 = last, said
+                                        pos = e
+                                        s = 25
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args1, parts1 = last, said
+                                        pos = e
+                                        s = 25
+                                        continue
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 14:
-                        if s < 13:
+                        else:
                             # state 12: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1264,11 +1326,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 15:
+                        if s < 14:
                             # state 13: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
@@ -1289,7 +1353,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_STRING in tool_call; expected: ', '
                                     if pos == n:
                                         return None
-                                    m = match_16(text, pos)
+                                    m = match_14(text, pos)
                                     if m is not None:
                                         return None
                                     if args0 is not None or key0 is not None:
@@ -1313,7 +1377,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    m = match_7(text, pos)
+                                    m = match_6(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1341,7 +1405,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                 args0, parts0 = last, said
                                                 pos = e
-                                                s = 24
+                                                s = 26
                                                 continue
                                             if c in "\"-0123456789[fnt":
                                                 found = read_at(text, pos, depth)
@@ -1354,7 +1418,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                 args0, parts0 = last, said
                                                 pos = e
-                                                s = 24
+                                                s = 26
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -1378,12 +1442,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 15:
+                        else:
                             # state 14: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
-                            m = match_17(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1394,7 +1457,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after '{' in tool_call|unread in envelope|json|tool_call; expected: '"id"…
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
+                                    m = match_9(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -1425,7 +1488,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                 args1, parts1 = last, said
                                                 pos = e
-                                                s = 25
+                                                s = 27
                                                 continue
                                             if c in "\"-0123456789[fnt":
                                                 found = read_at(text, pos, depth)
@@ -1438,7 +1501,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                 args1, parts1 = last, said
                                                 pos = e
-                                                s = 25
+                                                s = 27
                                                 continue
                                             if args0 is not None or key0 is not None:
                                                 return True
@@ -1453,7 +1516,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return bool(out.segments or out.run_model)
                                 if g == 3:
                                     pos = m.end()
-                                    s = 26
+                                    s = 28
                                     continue
                                 if g == 6:
                                     said = m[4]
@@ -1472,48 +1535,49 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                    else:
+                        if s < 16:
+                            # state 15: after ']' in envelope|json|tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_16(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    s = 28
+                                    continue
+                                if g == 3:
+                                    said = m[2]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(2), m.end(2))
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                if g == 4:
+                                    pos = m.end()
+                                    s = 29
+                                    continue
+                                if g == 6:
+                                    if unknown0:
+                                        return None
+                                    if none0:
+                                        out.outcome.add_unread(NO_CALLS, [])
+                                    end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
-                            if s < 16:
-                                # state 15: after ']' in envelope|json|tool_call; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_18(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        pos = m.end()
-                                        s = 26
-                                        continue
-                                    if g == 3:
-                                        said = m[2]
-                                        last = said[1:-1]
-                                        if last.__class__ is str:
-                                            content0 = last, (m.start(2), m.end(2))
-                                        pos = m.end()
-                                        s = 14
-                                        continue
-                                    if g == 4:
-                                        pos = m.end()
-                                        s = 27
-                                        continue
-                                    if g == 6:
-                                        if unknown0:
-                                            return None
-                                        if none0:
-                                            out.outcome.add_unread(NO_CALLS, [])
-                                        end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
-                                        pos = m.end()
-                                        s = 7
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            else:
+                            if s < 17:
                                 # state 16: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                                 if pos == n:
                                     return None
-                                m = match_19(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -1534,7 +1598,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after JSON_STRING in tool_call|unread in envelope|json|tool_call; expecte…
                                         if pos == n:
                                             return None
-                                        m = match_20(text, pos)
+                                        m = match_17(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 1:
@@ -1562,7 +1626,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             return None
                                                     args1, parts1 = last, said
                                                     pos = e
-                                                    s = 28
+                                                    s = 30
                                                     continue
                                                 if c in "\"-0123456789[fnt":
                                                     found = read_at(text, pos, depth)
@@ -1575,7 +1639,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             return None
                                                     args1, parts1 = last, said
                                                     pos = e
-                                                    s = 28
+                                                    s = 30
                                                     continue
                                                 if args0 is not None or key0 is not None:
                                                     return True
@@ -1597,7 +1661,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                         pos = m.end()
-                                        s = 26
+                                        s = 28
                                         continue
                                     if g == 8:
                                         if unknown1:
@@ -1654,44 +1718,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args1 is not None or key1 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
+                            else:
+                                # state 17: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
+                                if pos == n:
+                                    return None
+                                m = match_18(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        said = m[1]
+                                        last = said[1:-1]
+                                        id0 = last
+                                        pos = m.end()
+                                        s = 17
+                                        continue
+                                    if g == 4:
+                                        said = m[3]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        s = 19
+                                        continue
+                                    if g == 5:
+                                        pos = m.end()
+                                        s = 31
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
         else:
-            if s < 25:
-                if s < 21:
-                    if s < 19:
-                        if s < 18:
-                            # state 17: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
-                            if pos == n:
-                                return None
-                            m = match_21(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    pos = m.end()
-                                    s = 17
-                                    continue
-                                if g == 4:
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 19
-                                    continue
-                                if g == 5:
-                                    pos = m.end()
-                                    s = 29
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
+            if s < 27:
+                if s < 22:
+                    if s < 20:
+                        if s < 19:
                             # state 18: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_19(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1742,12 +1806,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 20:
+                        else:
                             # state 19: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments"…
                             if pos == n:
                                 return None
-                            m = match_23(text, pos)
+                            m = match_20(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1775,7 +1838,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                         args0, parts0 = last, said
                                         pos = e
-                                        s = 30
+                                        s = 32
                                         continue
                                     if c in "\"-0123456789[fnt":
                                         found = read_at(text, pos, depth)
@@ -1788,7 +1851,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 return None
                                         args0, parts0 = last, said
                                         pos = e
-                                        s = 30
+                                        s = 32
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -1810,7 +1873,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                         last, e, said = found
                                         pos = e
-                                        s = 31
+                                        s = 33
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -1833,7 +1896,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last, e, said = found
                                         unknown0 = max(unknown0, doubt(text, pos))
                                         pos = e
-                                        s = 31
+                                        s = 33
                                         continue
                                     if args0 is not None or key0 is not None:
                                         return True
@@ -1842,11 +1905,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                    else:
+                        if s < 21:
                             # state 20: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_24(text, pos)
+                            m = match_21(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1910,13 +1974,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 23:
-                        if s < 22:
+                        else:
                             # state 21: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 13:
@@ -2027,7 +2089,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return bool(out.segments or out.run_model)
                                 if g == 12:
                                     pos = m.end()
-                                    s = 29
+                                    s = 31
                                     continue
                                 if g == 15:
                                     if unknown0 == 2:
@@ -2041,7 +2103,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
+                else:
+                    if s < 24:
+                        if s < 23:
                             # state 22: after JSON_VALUE in tool_call in code; expected: ', ', '}'
                             if pos == n:
                                 return None
@@ -2056,20 +2120,98 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if parts1.__class__ is not str:
                                         parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                    out.after_text = False
                                     pos = m.end()
-                                    s = 7
+                                    s = 23
                                     continue
                                 return None
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                        else:
+                            # state 23: after ']' in code; expected: TEXT
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "[`{~":
+                                    m = first_2(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                if e > pos and text[e - 1] in spaces_2:
+                                    m = spaced_3(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_23(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    out.text(text[pos:n], pos, n)
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                out.text(text[pos:e], pos, e)
+                            g = m.lastindex
+                            if g == 1:
+                                out.after_text = False
+                                pos = m.end()
+                                # after '\n```' in code; expected: TEXT
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<[`{~":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    m = match_1(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        out.text(text[pos:n], pos, n)
+                                    break
+                                out.consumed = pos
+                                if pos < e:
+                                    out.text(text[pos:e], pos, e)
+                                g = m.lastindex
+                                if g == 8:
+                                    start1 = m.start()
+                                    pos = m.end()
+                                    # after _FENCE_OPEN in code in code; expected: CODE
+                                    e = pos
+                                    while True:
+                                        e = text.find("`", e)
+                                        if e < 0:
+                                            m = None
+                                            break
+                                        if e > pos and text[e - 1] in spaces_1:
+                                            m = spaced_2(text, pos)
+                                            if m is not None:
+                                                e = m.start()
+                                            break
+                                        m = match_7(text, e)
+                                        if m is not None:
+                                            break
+                                        e += 1
+                                    if m is None:
+                                        return None
+                                    if once == SEGMENT and not out.segments:
+                                        return None
+                                    if pos < e:
+                                        out.show(e)
+                                    return None
+                                return None
+                            return None
                     else:
-                        if s < 24:
-                            # state 23: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
+                        if s < 25:
+                            # state 24: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2093,72 +2235,94 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         elif last is not None:
                                             return None
                                         pos = e
-                                        s = 23
+                                        s = 24
                                         continue
                                     if args1 is not None or key1 is not None:
                                         return True
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
+                                if g == 6:
                                     if unknown1:
                                         return None
                                     if none1:
                                         out.outcome.add_unread(NO_CALLS, [])
-                                    end_envelope(out, *(content1 or NO_CONTENT), more1, start1, m.end(2))
-                                    out.after_text = False
+                                    end_envelope(out, *(content1 or NO_CONTENT), more1, start1, m.end(5))
                                     pos = m.end()
-                                    s = 7
+                                    s = 23
                                     continue
                                 return None
                             if args1 is not None or key1 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 24: after JSON_VALUE in tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_15(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 4:
-                                    if unknown0:
-                                        return None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    start0 = m.start(2)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 32
-                                    continue
-                                if g == 6:
-                                    if unknown0:
-                                        return None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                    pos = m.end()
-                                    s = 7
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
+                            if s < 26:
+                                # state 25: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_24(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        if unknown1:
+                                            return None
+                                        if not name1 or (known is not None and name1 not in known):
+                                            return None
+                                        if parts1.__class__ is not str:
+                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                        pos = m.end()
+                                        s = 23
+                                        continue
+                                    return None
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            else:
+                                # state 26: after JSON_VALUE in tool_call; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_11(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 4:
+                                        if unknown0:
+                                            return None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        start0 = m.start(2)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        unknown0 = 0
+                                        said = m[3]
+                                        last = said[1:-1]
+                                        name0 = last
+                                        pos = m.end()
+                                        s = 34
+                                        continue
+                                    if g == 6:
+                                        if unknown0:
+                                            return None
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        pos = m.end()
+                                        s = 7
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
             else:
-                if s < 29:
-                    if s < 27:
-                        if s < 26:
-                            # state 25: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
+                if s < 31:
+                    if s < 29:
+                        if s < 28:
+                            # state 27: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 9:
@@ -2170,7 +2334,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                     pos = m.end()
-                                    s = 27
+                                    s = 29
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2179,7 +2343,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 26: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
+                            # state 28: after '"needsMoreWork": ' in envelope|json|tool_call; expected: JSON_VA…
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2204,8 +2368,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 28:
-                            # state 27: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                        if s < 30:
+                            # state 29: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2227,10 +2391,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 28: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
+                            # state 30: after JSON_VALUE in tool_call|unread in envelope|json|tool_call; expect…
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 7:
@@ -2255,9 +2419,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                 else:
-                    if s < 31:
-                        if s < 30:
-                            # state 29: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
+                    if s < 33:
+                        if s < 32:
+                            # state 31: after _OTHER_KEY in envelope|json|tool_call; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -2279,10 +2443,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 30: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
+                            # state 32: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2301,11 +2465,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                     else:
-                        if s < 32:
-                            # state 31: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
+                        if s < 34:
+                            # state 33: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_28(text, pos)
+                            m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2325,11 +2489,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            if s < 33:
-                                # state 32: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
+                            if s < 35:
+                                # state 34: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                                 if pos == n:
                                     return None
-                                m = match_7(text, pos)
+                                m = match_6(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -2357,7 +2521,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return None
                                             args0, parts0 = last, said
                                             pos = e
-                                            s = 33
+                                            s = 35
                                             continue
                                         if c in "\"-0123456789[fnt":
                                             found = read_at(text, pos, depth)
@@ -2370,7 +2534,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return None
                                             args0, parts0 = last, said
                                             pos = e
-                                            s = 33
+                                            s = 35
                                             continue
                                         if args0 is not None or key0 is not None:
                                             return True
@@ -2380,10 +2544,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             else:
-                                # state 33: after JSON_VALUE in tool_call; expected: ', ', '}'
+                                # state 35: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_15(text, pos)
+                                m = match_11(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -2401,7 +2565,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = said[1:-1]
                                         name0 = last
                                         pos = m.end()
-                                        s = 32
+                                        s = 34
                                         continue
                                     if g == 6:
                                         if unknown0:

@@ -28,7 +28,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "react_json.lark": 3131730243,
+    "react_json.lark": 1114138028,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
@@ -52,8 +52,6 @@ MARKERS = (
     ",\"thought\":\"\"}",
     "Action:",
     "Final Answer:",
-    "action:```",
-    "action：```",
     "finalanswer:",
     "observation:",
     "observation：",
@@ -64,7 +62,7 @@ LINE_MARKERS = (
     "Action:",
 )
 ACTIONS = ()
-OVERLAP = 3
+OVERLAP = 1
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
 VALUE_PHRASES = ()
@@ -72,82 +70,28 @@ ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[\n\ \#\*<AFOT\[_`afot\{])(?=[<\[`\{]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<"
-    r"![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n]"
-    r"(?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}("
-    r"?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#"
-    r'\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)'
-    r'"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?='
-    r'\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|to'
-    r'ol|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,'
-    r'99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|acti'
-    r'on_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"('
-    r'?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,9'
-    r'9}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<!['
-    r"^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```[\w+\-]{0,20}(?=\s{0,2"
-    "0}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arg"
-    "uments|parameters|args))))|(?i:```[\\w+\\-]{0,20}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|t"
-    r'ool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function'
-    "|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reaso"
-    r'ning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s'
-    r'{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function'
-    r'|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,9'
-    r'9}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_n'
-    r'ame|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:'
-    "\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^"
-    "\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\""
-    "\\\\]|\\\\.){0,800}\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}["
-    r'^\s"])|(?:(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}'
-    r'\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{'
-    r'0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_inpu'
-    "t|thought|reasoning)\"\\s{0,99}:)))|(\\{)[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:a"
-    "ction|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{"
-    r'0,99}:|(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|t'
-    "ool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_"
-    r'input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,'
-    r'99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*'
-    "_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|"
-    r'id|thought|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:th'
-    r'ought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_'
-    r'calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"'
-    r'(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}'
-    r'"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|'
-    r'tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|'
-    "(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_inpu"
-    "t|tool_calls?|tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,9"
-    r'9}:)))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.'
-    r'){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|too'
-    r'l_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)")))'
-    r')|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0'
-    r',99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0'
-    r",99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]"
-    r"?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,"
-    r"2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?"
-    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
-    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)"
-    r"?>))())",
-    "search",
-)
-match_1 = lazy(
-    globals(), "match_1",
-    r'(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
-    r')?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}'
-    r'\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:'
-    r'type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}'
-    r'"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|('
-    r'\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99'
-    r'}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|th'
-    r'ought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?'
-    "[:：][*_]{0,2}\\s{0,9}```[\\w+\\-]{0,20}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|"
-    r"name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w+\-]{0,20}(?=\s{0"
-    ",20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_ca"
-    "lling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c"
-    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99}'
-    r',\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,9'
-    r'9}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,9'
-    r'9}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?'
-    r'=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
+    r"(?=[\n\ \#\*<AFOT\[_`afot\{\~])(?=[<\[`\{\~]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})"
+    r"|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<!["
+    r"^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,"
+    r"11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:"
+    r'[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|'
+    r'id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|tool_calling)"\s{0,99}:'
+    r'(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action'
+    r'|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s'
+    r'{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|a'
+    r'ction_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?'
+    r':"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{'
+    r'0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?'
+    r"<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?:`{3,16}|~{3,16})[^`"
+    "~\\n{\\[]{0,80}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|th"
+    r"ought|reasoning|input|arguments|parameters|args))))|(?i:(?:`{3,16}|~{3,16})[^`~\n{\[]{0,80}(?=\s{0,20}"
+    "\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_callin"
+    "g|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r"
+    r'\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},'
+    r'\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99'
+    r'}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99'
+    r'}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?='
+    r'\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
     "\\x0c\\r\\n]*()|\\[[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|t"
     "ool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|"
     r'(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_nam'
@@ -175,12 +119,69 @@ match_1 = lazy(
     r'|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{'
     r'0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
     r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
-    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?i:(?<![^\n]'
-    r")[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9"
-    r"}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}"
-    r"[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:`(?<!['
+    r'^\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}('
+    r"?![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)"
+    r"()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:("
+    r"?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]`"
+    r"``)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````"
+    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    "search",
+)
+match_1 = lazy(
+    globals(), "match_1",
+    r'(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}'
+    r')?"(?:(?:tool_call|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}'
+    r'\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:'
+    r'type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}'
+    r'"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|('
+    r'\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99'
+    r'}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|th'
+    r'ought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?'
+    r'[:：][*_]{0,2}\s{0,9}(?:`{3,16}|~{3,16})[^`~\n{\[]{0,80}(?=\s{0,20}(?:\{|\[\s{0,99}\{\s{0,99}["'
+    r"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:(?:`"
+    "{3,16}|~{3,16})[^`~\\n{\\[]{0,80}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|ac"
+    r'tion_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoni'
+    "ng)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reasoning|id)\"\\s{0,"
+    r'99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0'
+    r',99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|t'
+    r'ool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s'
+    r'{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_inp'
+    r'ut|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{'
+    "\\s{0,99}[\"'“]?(?:(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_in"
+    "put|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\"\\\\]|\\\\.){0,800}"
+    "\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])|(?:(?:type"
+    r'|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0'
+    r'c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"funct'
+    r'ion"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoni'
+    "ng)\"\\s{0,99}:)))|(\\{)[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:action|tool|tool_n"
+    "ame)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought"
+    r'|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)["'
+    "'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_input|tool_i"
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
+    r'")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
+    "：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|re"
+    r'asoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoni'
+    r'ng|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0'
+    r',99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|a'
+    r'ction|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}'
+    r'"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_nam'
+    r'e|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{'
+    "0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|"
+    "tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t"
+    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
+    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
+    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
+    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
+    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
+    r'[ \t\x0c\r\n]*())|)|(?:(?i:`(?<![^\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|'
+    r"function)[^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,"
+    r"3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}["
+    r" ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0"
+    r",2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json"
+    r"|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:"
+    r"<think(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -205,35 +206,37 @@ match_3 = lazy(
 )
 find_2 = lazy(
     globals(), "find_2",
-    r"(?=[\n\ \#\*AFOT_`afot])(?=[`]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<![a-z])(?:"
-    r"[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb"
-    r"][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFO"
-    r"T_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][I"
-    r"i][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{"
-    "0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```[\\w+\\-]{0,20}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“"
-    r"]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:```[\w"
-    "+\\-]{0,20}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|"
-    "tool_calls?|tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}"
-    r':))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.)'
-    r'{0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool'
-    r'_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))'
-    r'|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,'
-    r'99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,'
-    r"99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ "
-    "]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|though"
-    r't|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|rea'
-    r'soning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"'
-    r'\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:functi'
-    r'on|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0'
-    r',99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool'
-    r'_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{'
-    r'\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,9'
-    r'9}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|('
-    "\\{)[ \\t\\x0c\\r\\n]*())|))|)|(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|t"
-    r'ool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thou'
-    "ght|reasoning)[\"'”]?\\s{0,99}:)))|(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\\d{0,3}[*_]{0,2}"
-    r"[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0"
-    r",2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
+    r"(?=[\n\ \#\*AFOT_`afot\~])(?=[`\~]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})|(?<![a-z]"
+    r")(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.)"
+    r")[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#"
+    r"\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|["
+    r"Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ "
+    r"]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?:`{3,16}|~{3,16})[^`~\n{\[]{0,80}(?=\s{0,20}(?:\{|\[\s{0,99"
+    "}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|ar"
+    "gs))))|(?i:(?:`{3,16}|~{3,16})[^`~\\n{\\[]{0,80}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|to"
+    r'ol|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|'
+    "thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reason"
+    r'ing|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{'
+    r'0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|'
+    r'action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99'
+    r'}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_na'
+    r'me|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*'
+    "_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?"
+    r":action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r"
+    r'\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},'
+    r'\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99'
+    r'}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99'
+    r'}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?='
+    r'\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
+    r'\x0c\r\n]*()|\[(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0'
+    r',99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|act'
+    r'ion_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|))|)|(?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})'
+    "?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|t"
+    "ype\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))|(?:(?i:`(?<![^\\n]`)(?=[ ]{0,9"
+    r'}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))))|(?'
+    r"i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)|(?:(?i:(?<![^\n"
+    r"])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))|(?:(?i:(?<![^\n])[ ]{0,9}[*_"
+    r"#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))())",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -358,7 +361,7 @@ match_22 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id'
     r')"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:nam'
     r'e|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|'
-    r"\](?:[ \t\x0c\r\n]*(?:```())|))|))",
+    r"\](?:[ \t\x0c\r\n]*(?:(?:`{1,16}|~{3,16})())|))|))",
 )
 match_23 = lazy(
     globals(), "match_23",
@@ -371,18 +374,27 @@ match_23 = lazy(
     r'(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:a'
     r'ction|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|))|))',
 )
-match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:```())|))")
+match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:`{1,16}|~{3,16})())|()))")
 match_25 = lazy(
     globals(), "match_25",
+    r'[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"'
+    r'\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling'
+    r')"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:'
+    r'\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0'
+    r',99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|'
+    r"(?:`{1,16}|~{3,16})|\{|\[)",
+)
+match_26 = lazy(
+    globals(), "match_26",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"('
     r'?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:(?i:"(?:name|functi'
     r'on)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|'
     r'(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:['
-    r" \t\x0c\r\n]*(?:(```)())|))",
+    r" \t\x0c\r\n]*(?:(`{1,16}|~{3,16})())|))",
 )
-match_26 = lazy(
-    globals(), "match_26",
+match_27 = lazy(
+    globals(), "match_27",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"'
     r'\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool'
     r'|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:'
@@ -390,9 +402,9 @@ match_26 = lazy(
     r'1,40}_input)"\s{0,99}:)))|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,'
     r'9}[^\s"]))))[ \t\x0c\r\n]*())|)|\]())|))',
 )
-match_27 = lazy(globals(), "match_27", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
-match_28 = lazy(
-    globals(), "match_28",
+match_28 = lazy(globals(), "match_28", r'[ \t\x0c\r\n]*(?:(?:"(?=\s{1,9}[^\s"\\]|[^"\\\n]{1,99}\s")\s{0,9}))')
+match_29 = lazy(
+    globals(), "match_29",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?'
     r'i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))())|)|\})',
 )
@@ -2745,6 +2757,30 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             m = match_24(text, pos)
                             if m is not None:
                                 g = m.lastindex
+                                if g == 3:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    # after '}'; expected: _WRAPPER_OPEN, _ENVELOPE_OPEN, _BLOB_FENCE_CLOSE, '{…
+                                    if pos == n:
+                                        return None
+                                    m = match_25(text, pos)
+                                    if m is not None:
+                                        return None
+                                    return bool(out.segments or out.run_model)
                                 if g == 2:
                                     if unknown0:
                                         return None
@@ -2773,7 +2809,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 23: after JSON_VALUE in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2816,7 +2852,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 24: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_26(text, pos)
+                            m = match_27(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -3030,7 +3066,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 26: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_28(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3283,7 +3319,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 30: after '"action": ' in code|tool_call; expected: _PAD_OPEN, JSON_STRING
                             if pos == n:
                                 return None
-                            m = match_27(text, pos)
+                            m = match_28(text, pos)
                             if m is not None:
                                 return None
                             c = text[pos]
@@ -3305,7 +3341,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_STRING in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_28(text, pos)
+                                m = match_29(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -3601,7 +3637,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 33: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_26(text, pos)
+                                m = match_27(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:

@@ -21,11 +21,12 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "shared/code.lark": 2140030260,
+    "shared/fenced.lark": 1896565123,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "skyvern.lark": 3307262665,
+    "skyvern.lark": 2773842624,
 }
 FORMAT = "skyvern"
 PROMPT_END = ""
@@ -135,36 +136,58 @@ header = Header(
         "_LIST_OPEN": "alone",
         "_ACTION_OPEN": "alone",
         "_REPLY_OPEN": "alone",
-        "_DATA_FENCE_OPEN": "alone",
+        "_FENCED_OPEN": "alone",
+        "_LABELLED_OPEN": "alone",
+        "_LONG_OPEN": "alone",
+        "_TILDED_OPEN": "alone",
+        "_INLINE_OPEN": "behind",
+        "_SPANNED_OPEN": "behind",
     },
 )
 
-first_1 = lazy(globals(), "first_1", r"[<\[`\{]", "search")
+first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification"
-    "_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    r':"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|pa'
-    r'ge_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:'
-    r'(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reaso'
-    r'ning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
-    "\\r\\n]*())|))|)|(?:\"actions\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']"
-    "?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:("
-    r'\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c'
-    "\\r\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|re"
-    "asoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{"
-    r'1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*()'
-    r")|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
-    r"ml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<t"
-    r"hink(?:ing)?>))()",
+    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
+    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
+    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
+    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
+    "\\[{])|~~~(?<!~~~~)~{0,12}[^~\\n{\\[]{0,80}\\s{0,99}(?=[\\[{])|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|use"
+    r"r_goal_\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_"
+    "verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|place_to_enter_v"
+    r"erification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reaso"
+    r'ning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_go'
+    r'al_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
+    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ '
+    "\\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|"
+    "id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\""
+    r'\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r'
+    "\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)"
+    "[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{1,99}\"\\s{0,99}:))(?:[ \\t\\x0c\\r\\n]*"
+    r'(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?i:```(?<![^\n ]```)'
+    r"(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!["
+    r"^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+)
+match_2 = lazy(
+    globals(), "match_2",
+    "[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoug"
+    "hts|(?:verification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ "
+    r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
+    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(('
+    r'?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}"'
+    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\[('
+    "?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
+    ")|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
+    r"))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
+match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
+match_4 = lazy(globals(), "match_4", r"`{3,16}")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(
-    globals(), "match_4",
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_s'
     r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))('
     r'?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|'
@@ -180,17 +203,11 @@ match_4 = lazy(
     r'c\r\n]*(?:(\{)[ \t\x0c\r\n]*()|\][ \t\x0c\r\n]*())|))|)|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[a'
     r'ctionsACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_5 = lazy(
-    globals(), "match_5",
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:)'
     r')(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
-match_6 = lazy(
-    globals(), "match_6",
-    r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
-    r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
-)
-match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
@@ -203,46 +220,47 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
+    r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
+)
+match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
     r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
 )
-match_11 = lazy(
-    globals(), "match_11",
-    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|tho"
-    "ughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ "
-    r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
-    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(('
-    r'?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}"'
-    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\[('
-    "?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
-    ")|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
-    r"))",
+match_13 = lazy(globals(), "match_13", r"(?:(?i:<\/think(?:ing)?>))()")
+first_2 = lazy(globals(), "first_2", r"[\[`\{\~]", "search")
+spaced_3 = lazy_search(
+    globals(), "spaced_3",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification"
+    "_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{"
+    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?="
+    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,"
+    r"99}(?:`{3,16}|~{3,16})))()",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+    "[`{~",
 )
-match_12 = lazy(
-    globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_s'
-    r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|'
-    r'((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99'
-    r'}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_g'
-    r"oal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|tho"
-    r'ughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|acti'
-    r'on_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)'
-    r'[ \t\x0c\r\n]*())|))|))|)|(?:"actions"\s{0,99}:)|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[actionsA'
-    r'CTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+spaces_2 = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-match_13 = lazy(
-    globals(), "match_13",
-    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n"
-    r" ])```))())|))|))|))",
+match_14 = lazy(
+    globals(), "match_14",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification"
+    "_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{"
+    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?="
+    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,"
+    r"99}(?:`{3,16}|~{3,16})))()",
 )
-match_14 = lazy(globals(), "match_14", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
 
 
@@ -252,7 +270,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 10:
+        if s < 11:
             if s < 5:
                 if s < 2:
                     if s < 1:
@@ -262,7 +280,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return pos
                         e = pos
                         while True:
-                            if e >= n or text[e] not in "<[`{":
+                            if e >= n or text[e] not in "<[`{~":
                                 m = first_1(text, e)
                                 if m is None:
                                     break
@@ -283,44 +301,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
                         if g == 4:
-                            start0 = m.start(2)
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 7:
+                            start0 = m.start(5)
                             content0 = None
-                            said = m[3]
+                            said = m[6]
                             last = said[1:-1]
                             if last.__class__ is str:
-                                content0 = last, (m.start(3), m.end(3))
-                            end_think(out, start0, m.end(3), *(content0 or ()))
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 5:
+                                content0 = last, (m.start(6), m.end(6))
+                            end_think(out, start0, m.end(6), *(content0 or ()))
                             pos = m.end()
                             s = 3
                             continue
                         if g == 8:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[7]
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 10:
-                            start0 = m.start()
+                        if g == 11:
+                            start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[9]
+                            key0 = m[10]
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 11:
+                        if g == 13:
                             start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[12]
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 15:
+                        if g == 17:
                             start0 = m.start()
                             content0 = None
                             pos = m.end()
@@ -328,53 +346,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: '{', '[', '{', _DATA_FENCE_OPEN, …
+                        # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
                         m = match_1(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 4:
-                            start0 = m.start(2)
-                            content0 = None
-                            said = m[3]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(3), m.end(3))
-                            end_think(out, start0, m.end(3), *(content0 or ()))
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 5:
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 8:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[7]
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 10:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[9]
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 11:
+                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
-                            s = 6
-                            continue
-                        if g == 12:
-                            start0 = m.start()
-                            pos = m.end()
-                            # after _FENCE_OPEN in code; expected: CODE
+                            # after _LABELLED_OPEN in code; expected: CODE, '{', '[', '{'
+                            m = match_2(text, pos)
+                            if m is not None:
+                                return None
                             e = pos
                             while True:
                                 e = text.find("`", e)
@@ -383,32 +371,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     break
                                 if e > pos and text[e - 1] in spaces_1:
                                     m = spaced_1(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_2(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if once == SEGMENT and not out.segments:
-                                return None
-                            if pos < e:
-                                out.show(e)
-                            return None
-                        if g == 13:
-                            start0 = m.start()
-                            pos = m.end()
-                            # after _LONG_FENCE_OPEN in code; expected: CODE
-                            e = pos
-                            while True:
-                                e = text.find("`", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                if e > pos and text[e - 1] in spaces_1:
-                                    m = spaced_2(text, pos)
                                     if m is not None:
                                         e = m.start()
                                     break
@@ -423,13 +385,122 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
+                        if g == 3:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _INLINE_OPEN in code; expected: CODE, '{', '[', '{'
+                            m = match_2(text, pos)
+                            if m is not None:
+                                return None
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_4(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 4:
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 7:
+                            start0 = m.start(5)
+                            content0 = None
+                            said = m[6]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(6), m.end(6))
+                            end_think(out, start0, m.end(6), *(content0 or ()))
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 8:
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 11:
+                            start0 = m.start(9)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[10]
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 13:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[12]
+                            pos = m.end()
+                            s = 6
+                            continue
                         if g == 14:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _FENCE_OPEN in code; expected: CODE
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_1(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_3(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 15:
+                            start0 = m.start()
+                            pos = m.end()
+                            # after _LONG_FENCE_OPEN in code; expected: CODE
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_5(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            return None
+                        if g == 16:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 8
                             continue
-                        if g == 15:
+                        if g == 17:
                             start0 = m.start()
                             content0 = None
                             pos = m.end()
@@ -438,95 +509,226 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
-                        if pos == n:
-                            return None
-                        m = match_4(text, pos)
+                        # state 2: after _FENCED_OPEN in code; expected: CODE, '{', '[', '{'
+                        m = match_2(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 3:
-                                start0 = m.start(1)
+                            if g == 4:
+                                out.after_text = False
+                                start0 = m.start(2)
                                 content0 = None
-                                said = m[2]
+                                said = m[3]
                                 last = said[1:-1]
                                 if last.__class__ is str:
-                                    content0 = last, (m.start(2), m.end(2))
-                                end_think(out, start0, m.end(2), *(content0 or ()))
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
                                 pos = m.end()
-                                s = 2
-                                continue
-                            if g == 6:
-                                start0 = m.start(4)
-                                content0 = None
-                                said = m[5]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content0 = last, (m.start(5), m.end(5))
-                                end_think(out, start0, m.end(5), *(content0 or ()))
-                                pos = m.end()
-                                # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
-                                if pos == n:
-                                    return None
-                                m = match_5(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        start0 = m.start(1)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        key0 = m[2]
-                                        pos = m.end()
-                                        s = 9
-                                        continue
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "\"":
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            if g == 8:
-                                start0 = m.start(7)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                pos = m.end()
-                                # after '{' in action; expected: '"', '}'
+                                # after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTIO…
                                 if pos == n:
                                     return None
                                 m = match_6(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
+                                    if g == 6:
+                                        start0 = m.start(4)
+                                        content0 = None
+                                        said = m[5]
+                                        last = said[1:-1]
+                                        if last.__class__ is str:
+                                            content0 = last, (m.start(5), m.end(5))
+                                        end_think(out, start0, m.end(5), *(content0 or ()))
                                         pos = m.end()
-                                        s = 9
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            if g == 9:
-                                pos = m.end()
-                                # after ']'; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_7(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        out.after_text = False
-                                        pos = m.end()
-                                        s = 8
-                                        continue
+                                        # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                                        if pos == n:
+                                            return None
+                                        m = match_7(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 3:
+                                                start0 = m.start(1)
+                                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                                key0 = m[2]
+                                                pos = m.end()
+                                                # after '": ' in action; expected: JSON_VALUE
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c in "\"-0123456789[fnt{":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    k = key0 or place_name(args0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        if True:
+                                                            if types is not None:
+                                                                return None
+                                                            value, fits = bare0, True
+                                                        else:
+                                                            value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    # after JSON_VALUE in action; expected: ', ', '}'
+                                                    if pos == n:
+                                                        return None
+                                                    m = match_8(text, pos)
+                                                    if m is not None:
+                                                        g = m.lastindex
+                                                        if g == 8:
+                                                            e = m.end(3)
+                                                            raw = text[start0:e]
+                                                            if not end_action(
+                                                                out, header, settings, name0, args0, id0, raw, start0, e
+                                                            ):
+                                                                return None
+                                                            pos = m.end()
+                                                            s = 9
+                                                            continue
+                                                        return None
+                                                    return bool(out.segments or out.run_model)
+                                                return bool(out.segments or out.run_model)
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "\"":
+                                            return None
+                                        return bool(out.segments or out.run_model)
                                     return None
                                 return bool(out.segments or out.run_model)
                             return None
-                        return bool(out.segments or out.run_model)
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
                     else:
                         if s < 4:
-                            # state 3: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                            # state 3: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    start0 = m.start(1)
+                                    content0 = None
+                                    said = m[2]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(2), m.end(2))
+                                    end_think(out, start0, m.end(2), *(content0 or ()))
+                                    pos = m.end()
+                                    s = 3
+                                    continue
+                                if g == 6:
+                                    start0 = m.start(4)
+                                    content0 = None
+                                    said = m[5]
+                                    last = said[1:-1]
+                                    if last.__class__ is str:
+                                        content0 = last, (m.start(5), m.end(5))
+                                    end_think(out, start0, m.end(5), *(content0 or ()))
+                                    pos = m.end()
+                                    # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                                    if pos == n:
+                                        return None
+                                    m = match_7(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 3:
+                                            start0 = m.start(1)
+                                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                            key0 = m[2]
+                                            pos = m.end()
+                                            s = 10
+                                            continue
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "\"":
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                if g == 8:
+                                    start0 = m.start(7)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    pos = m.end()
+                                    # after '{' in action; expected: '"', '}'
+                                    if pos == n:
+                                        return None
+                                    m = match_9(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 2:
+                                            key0 = m[1]
+                                            pos = m.end()
+                                            s = 10
+                                            continue
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                if g == 9:
+                                    pos = m.end()
+                                    # after ']'; expected: ', ', '}'
+                                    if pos == n:
+                                        return None
+                                    m = match_10(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            out.after_text = False
+                                            pos = m.end()
+                                            s = 8
+                                            continue
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 4: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                            if pos == n:
+                                return None
+                            m = match_7(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -615,7 +817,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     args0[k] = value
                                                     key0 = bare0 = None
                                                     pos = e
-                                                    s = 10
+                                                    s = 11
                                                     continue
                                                 return bool(out.segments or out.run_model)
                                             return None
@@ -631,104 +833,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if c == "\"":
                                 return None
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 4: after '": ' in action; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                # after JSON_VALUE in action; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_9(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
-                                        pos = m.end()
-                                        # after '": ' in action; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                if True:
-                                                    if types is not None:
-                                                        return None
-                                                    value, fits = bare0, True
-                                                else:
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 11
-                                            continue
-                                        return bool(out.segments or out.run_model)
-                                    if g == 7:
-                                        e = m.end(3)
-                                        raw = text[start0:e]
-                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                            return None
-                                        pos = m.end()
-                                        s = 8
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            return bool(out.segments or out.run_model)
             else:
-                if s < 7:
+                if s < 8:
                     if s < 6:
                         # state 5: after '": ' in action; expected: JSON_VALUE
                         if pos == n:
@@ -769,7 +875,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_10(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -814,7 +920,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 12
                                         continue
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
+                                if g == 7:
                                     e = m.end(3)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -826,101 +932,54 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 6: after _DATA_FENCE_OPEN in code; expected: CODE, '{', '[', '{'
-                        m = match_11(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                start1 = m.start(1)
-                                content1 = None
-                                said = m[2]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content1 = last, (m.start(2), m.end(2))
-                                end_think(out, start1, m.end(2), *(content1 or ()))
-                                pos = m.end()
-                                # after ', ' in code; expected: _FLAG, '"action_plan": ', '"actions": ', _O…
+                        if s < 7:
+                            # state 6: after '": ' in action; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                # after JSON_VALUE in action; expected: ', ', '}'
                                 if pos == n:
                                     return None
                                 m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 3:
-                                        start1 = m.start(1)
-                                        content1 = None
-                                        said = m[2]
-                                        last = said[1:-1]
-                                        if last.__class__ is str:
-                                            content1 = last, (m.start(2), m.end(2))
-                                        end_think(out, start1, m.end(2), *(content1 or ()))
+                                    if g == 2:
+                                        key0 = m[1]
                                         pos = m.end()
-                                        # after '"actions": ' in code; expected: 'null', '{', '[', JSON_STR…
+                                        # after '": ' in action; expected: JSON_VALUE
                                         if pos == n:
-                                            return None
-                                        m = match_5(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 3:
-                                                start1 = m.start(1)
-                                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                                key1 = m[2]
-                                                pos = m.end()
-                                                # after '": ' in action in code; expected: JSON_VALUE
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c in "\"-0123456789[fnt{":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key1 or place_name(args1)
-                                                    if bare1 is None:
-                                                        value, t = last, said or to_json(last)
-                                                    else:
-                                                        types = types_of(tools, name1, k)
-                                                        if True:
-                                                            if types is not None:
-                                                                return None
-                                                            value, fits = bare1, True
-                                                        else:
-                                                            value, fits = bare_value(bare1, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args1 is None:
-                                                        args1, parts1 = {}, []
-                                                    elif k in args1:
-                                                        return None
-                                                    parts1.append(argument_text(args1, k, t))
-                                                    args1[k] = value
-                                                    key1 = bare1 = None
-                                                    pos = e
-                                                    # after JSON_VALUE in action in code; expected: ', ', '…
-                                                    if pos == n:
-                                                        return None
-                                                    m = match_13(text, pos)
-                                                    if m is not None:
-                                                        g = m.lastindex
-                                                        if g == 3:
-                                                            e = m.end(1)
-                                                            raw = text[start1:e]
-                                                            if not end_action(
-                                                                out, header, settings, name1, args1, id1, raw, start1, e
-                                                            ):
-                                                                return None
-                                                            out.after_text = False
-                                                            pos = m.end()
-                                                            s = 8
-                                                            continue
-                                                        return None
-                                                    return bool(out.segments or out.run_model)
-                                                return bool(out.segments or out.run_model)
                                             return None
                                         c = text[pos]
                                         if c in " \t\r\n\x0c":
@@ -928,74 +987,118 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if pos == n:
                                                 return None
                                             c = text[pos]
-                                        if c == "\"":
-                                            return None
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 13
+                                            continue
                                         return bool(out.segments or out.run_model)
+                                    if g == 4:
+                                        e = m.end(3)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        pos = m.end()
+                                        s = 8
+                                        continue
                                     return None
                                 return bool(out.segments or out.run_model)
-                            return None
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
-                else:
-                    if s < 8:
-                        # state 7: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_14(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end(), *(content0 or ()))
-                            pos = m.end()
-                            s = 8
-                            continue
-                        return None
-                    else:
-                        if s < 9:
-                            # state 8: after _CODE_SPAN; expected: TEXT
-                            if once:
-                                out.flush()
-                                return pos
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 7: after '<think>\n' in think; expected: REASONING
                             e = pos
                             while True:
-                                if e >= n or text[e] not in "<[`{":
-                                    m = first_1(text, e)
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_13(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end(), *(content0 or ()))
+                                pos = m.end()
+                                s = 8
+                                continue
+                            return None
+                else:
+                    if s < 9:
+                        # state 8: after _CODE_SPAN; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`{~":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_1(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        return None
+                    else:
+                        if s < 10:
+                            # state 9: after '}'; expected: TEXT
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "[`{~":
+                                    m = first_2(text, e)
                                     if m is None:
                                         break
                                     e = m.start()
-                                m = match_1(text, e)
+                                if e > pos and text[e - 1] in spaces_2:
+                                    m = spaced_3(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_14(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -1011,9 +1114,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                                 if piece:
                                     out.text(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                out.after_text = False
+                                pos = m.end()
+                                s = 8
+                                continue
                             return None
                         else:
-                            # state 9: after '": ' in action; expected: JSON_VALUE
+                            # state 10: after '": ' in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -1094,7 +1203,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 13
+                                            s = 14
                                             continue
                                         return bool(out.segments or out.run_model)
                                     if g == 8:
@@ -1109,176 +1218,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
         else:
-            if s < 15:
-                if s < 12:
-                    if s < 11:
-                        # state 10: after JSON_VALUE in action; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 10
-                                    continue
-                                return bool(out.segments or out.run_model)
-                            if g == 6:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[5]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    # after JSON_VALUE in action; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_8(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key0 = m[1]
-                                            pos = m.end()
-                                            # after '": ' in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare0, True
-                                                    else:
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 14
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return bool(out.segments or out.run_model)
-                            if g == 7:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
-                            if g == 8:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
+            if s < 16:
+                if s < 13:
+                    if s < 12:
                         # state 11: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_9(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1371,7 +1317,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_VALUE in action; expected: ', ', '}'
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_8(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -1427,14 +1373,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 8
                                 continue
+                            if g == 8:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
+                                continue
                             return None
                         return bool(out.segments or out.run_model)
-                else:
-                    if s < 13:
+                    else:
                         # state 12: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_10(text, pos)
+                        m = match_11(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1479,6 +1432,162 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 return bool(out.segments or out.run_model)
+                            if g == 6:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[5]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    # after JSON_VALUE in action; expected: ', ', '}'
+                                    if pos == n:
+                                        return None
+                                    m = match_11(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 2:
+                                            key0 = m[1]
+                                            pos = m.end()
+                                            # after '": ' in action; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c in "\"-0123456789[fnt{":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if True:
+                                                        if types is not None:
+                                                            return None
+                                                        value, fits = bare0, True
+                                                    else:
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 16
+                                                continue
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 14:
+                        # state 13: after JSON_VALUE in action; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_12(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                key0 = m[1]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    s = 13
+                                    continue
+                                return bool(out.segments or out.run_model)
                             if g == 4:
                                 e = m.end(3)
                                 raw = text[start0:e]
@@ -1490,8 +1599,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 14:
-                            # state 13: after JSON_VALUE in action; expected: ', ', '}'
+                        if s < 15:
+                            # state 14: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -1536,7 +1645,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 13
+                                        s = 14
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -1629,7 +1738,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     args0[k] = value
                                                     key0 = bare0 = None
                                                     pos = e
-                                                    s = 16
+                                                    s = 17
                                                     continue
                                                 return bool(out.segments or out.run_model)
                                             return None
@@ -1646,7 +1755,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 14: after JSON_VALUE in action; expected: ', ', '}'
+                            # state 15: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -1691,7 +1800,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 14
+                                        s = 15
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -1703,17 +1812,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[5]
                                     pos = m.end()
-                                    s = 17
+                                    s = 18
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
             else:
-                if s < 18:
-                    if s < 16:
-                        # state 15: after JSON_VALUE in action; expected: ', ', '}'
+                if s < 19:
+                    if s < 17:
+                        # state 16: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_9(text, pos)
+                        m = match_11(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1755,7 +1864,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 15
+                                    s = 16
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 6:
@@ -1767,7 +1876,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 key0 = m[5]
                                 pos = m.end()
-                                s = 18
+                                s = 19
                                 continue
                             if g == 7:
                                 e = m.end(3)
@@ -1780,8 +1889,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 17:
-                            # state 16: after JSON_VALUE in action; expected: ', ', '}'
+                        if s < 18:
+                            # state 17: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -1826,7 +1935,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 16
+                                        s = 17
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 8:
@@ -1840,7 +1949,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 17: after '": ' in action; expected: JSON_VALUE
+                            # state 18: after '": ' in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -1921,7 +2030,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 19
+                                            s = 20
                                             continue
                                         return bool(out.segments or out.run_model)
                                     if g == 6:
@@ -1933,7 +2042,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                         key0 = m[5]
                                         pos = m.end()
-                                        s = 17
+                                        s = 18
                                         continue
                                     if g == 8:
                                         e = m.end(3)
@@ -1947,8 +2056,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
                 else:
-                    if s < 19:
-                        # state 18: after '": ' in action; expected: JSON_VALUE
+                    if s < 20:
+                        # state 19: after '": ' in action; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -1987,7 +2096,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2029,7 +2138,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 20
+                                        s = 21
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -2041,7 +2150,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[5]
                                     pos = m.end()
-                                    s = 18
+                                    s = 19
                                     continue
                                 if g == 7:
                                     e = m.end(3)
@@ -2055,8 +2164,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 20:
-                            # state 19: after JSON_VALUE in action; expected: ', ', '}'
+                        if s < 21:
+                            # state 20: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -2101,7 +2210,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 19
+                                        s = 20
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -2113,7 +2222,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[5]
                                     pos = m.end()
-                                    s = 17
+                                    s = 18
                                     continue
                                 if g == 8:
                                     e = m.end(3)
@@ -2126,10 +2235,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 20: after JSON_VALUE in action; expected: ', ', '}'
+                            # state 21: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_11(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2171,7 +2280,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 20
+                                        s = 21
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -2183,7 +2292,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[5]
                                     pos = m.end()
-                                    s = 18
+                                    s = 19
                                     continue
                                 if g == 7:
                                     e = m.end(3)

@@ -23,11 +23,12 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "shared/code.lark": 2140030260,
+    "shared/fenced.lark": 1896565123,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "surfer_h.lark": 791642426,
+    "surfer_h.lark": 2242486742,
 }
 FORMAT = "surfer_h"
 PROMPT_END = ""
@@ -65,40 +66,46 @@ header = Header(
     evidence={
         "_ACTION_OPEN": "alone",
         "_REPLY_OPEN": "alone",
-        "_DATA_FENCE_OPEN": "alone",
+        "_FENCED_OPEN": "alone",
+        "_LABELLED_OPEN": "alone",
+        "_LONG_OPEN": "alone",
+        "_TILDED_OPEN": "alone",
+        "_INLINE_OPEN": "behind",
+        "_SPANNED_OPEN": "behind",
     },
 )
 
-first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
+first_1 = lazy(globals(), "first_1", r"[<`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|res"
-    r'tart|answer))))(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99}'
-    ")(?:[ \\t\\x0c\\r\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:"
-    "thought|notes)[\"']?\\s{0,99}:|action[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*(?:((?:\"(?:th"
-    r'ought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)['
-    r" \t\x0c\r\n]*())|))|()))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^"
-    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`"
-    r"(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
+    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
+    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
+    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
+    "\\[{])|~~~(?<!~~~~)~{0,12}[^~\\n{\\[]{0,80}\\s{0,99}(?=[\\[{])|(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?"
+    "\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|restart|answer))))(?:[ \\t\\x0c\\r\\n]*(?:"
+    r'(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)'
+    "[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|action[\"'"
+    r']?\s{0,99}:\s{0,99}\{))))(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|)|(?:(?i:```(?<![^\n ]`'
+    r"``)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````"
+    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+)
+match_2 = lazy(
+    globals(), "match_2",
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scrol"
+    "l|go|refresh|wait|restart|answer))))|((?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|actio"
+    "n[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*(?:((?:\"(?:thought|notes)\"\\s{0,99}:(?=\\s{0,99}"
+    r'")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:though'
+    r't|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t'
+    r"\x0c\r\n]*())|))|))|))|))|))|))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
+match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
+match_4 = lazy(globals(), "match_4", r"`{3,16}")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(
-    globals(), "match_4",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
-    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
-)
-match_5 = lazy(
-    globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
-    r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,9'
-    r'9}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]'
-    r'*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ '
-    r'\t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))',
-)
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*"'
@@ -112,31 +119,43 @@ match_6 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scrol"
-    "l|go|refresh|wait|restart|answer))))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|act"
-    "ion[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*(?:((?:\"(?:thought|notes)\"\\s{0,99}:(?=\\s{0,9"
-    r'9}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thou'
-    r'ght|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    r"\t\x0c\r\n]*())|))|))|))|))|))|))",
-)
-match_8 = lazy(
-    globals(), "match_8",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{'
-    r'0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,'
-    r'99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|'
-    r')|"(?=[^"\n]{5,7}")[actionACTION]{0,6}[^"\n]?[actionACTION]{0,6}"\s{0,99}:(?=\s{0,99}\{)|(?:"(?:[^"\\\n'
-    r']|\\.){0,200}"\s{0,99}:))',
-)
-match_9 = lazy(
-    globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))",
-)
-match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
-match_11 = lazy(
-    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:\}())|))',
 )
+first_2 = lazy(globals(), "first_2", r"[`\{\~]", "search")
+spaced_3 = lazy_search(
+    globals(), "spaced_3",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|res"
+    "tart|answer))))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|action[\"']?\\s{0,99}:"
+    r"\s{0,99}\{))))|(?:(?:\s{0,99}(?:`{3,16}|~{3,16})))()",
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+    "`{~",
+)
+spaces_2 = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|res"
+    "tart|answer))))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|action[\"']?\\s{0,99}:"
+    r"\s{0,99}\{))))|(?:(?:\s{0,99}(?:`{3,16}|~{3,16})))()",
+)
+match_9 = lazy(
+    globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+)
+match_10 = lazy(
+    globals(), "match_10",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
+    r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,9'
+    r'9}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]'
+    r'*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ '
+    r'\t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))',
+)
+match_11 = lazy(globals(), "match_11", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
 
 
@@ -155,7 +174,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return pos
                     e = pos
                     while True:
-                        if e >= n or text[e] not in "<`{":
+                        if e >= n or text[e] not in "<`{~":
                             m = first_1(text, e)
                             if m is None:
                                 break
@@ -175,36 +194,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        key0 = m[1]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 6:
-                        start0 = m.start(3)
-                        content0 = None
+                    if g == 5:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        key0 = m[4]
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
-                        start0 = m.start(3)
+                    if g == 9:
+                        start0 = m.start(6)
                         content0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        if last.__class__ is str:
-                            content0 = last, (m.start(4), m.end(4))
-                        end_think(out, start0, m.end(4), *(content0 or ()))
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 7:
-                        start0 = m.start()
+                    if g == 8:
+                        start0 = m.start(6)
+                        content0 = None
+                        said = m[7]
+                        last = said[1:-1]
+                        if last.__class__ is str:
+                            content0 = last, (m.start(7), m.end(7))
+                        end_think(out, start0, m.end(7), *(content0 or ()))
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 11:
+                    if g == 14:
                         start0 = m.start()
                         content0 = None
                         pos = m.end()
@@ -212,44 +231,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', '{', _DATA_FENCE_OPEN, _FENCE_OPEN,…
+                    # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        key0 = m[1]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 6:
-                        start0 = m.start(3)
-                        content0 = None
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 5:
-                        start0 = m.start(3)
-                        content0 = None
-                        said = m[4]
-                        last = said[1:-1]
-                        if last.__class__ is str:
-                            content0 = last, (m.start(4), m.end(4))
-                        end_think(out, start0, m.end(4), *(content0 or ()))
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 7:
+                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
-                        s = 5
-                        continue
-                    if g == 8:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _FENCE_OPEN in code; expected: CODE
+                        # after _LABELLED_OPEN in code; expected: CODE, '{', '{'
+                        m = match_2(text, pos)
+                        if m is not None:
+                            return None
                         e = pos
                         while True:
                             e = text.find("`", e)
@@ -258,32 +256,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 break
                             if e > pos and text[e - 1] in spaces_1:
                                 m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
-                    if g == 9:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _LONG_FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_2(text, pos)
                                 if m is not None:
                                     e = m.start()
                                 break
@@ -298,13 +270,139 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
+                    if g == 3:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after _INLINE_OPEN in code; expected: CODE, '{', '{'
+                        m = match_2(text, pos)
+                        if m is not None:
+                            return None
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_4(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    if g == 5:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        key0 = m[4]
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 9:
+                        start0 = m.start(6)
+                        content0 = None
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 8:
+                        start0 = m.start(6)
+                        content0 = None
+                        said = m[7]
+                        last = said[1:-1]
+                        if last.__class__ is str:
+                            content0 = last, (m.start(7), m.end(7))
+                        end_think(out, start0, m.end(7), *(content0 or ()))
+                        pos = m.end()
+                        s = 5
+                        continue
                     if g == 10:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after _DATA_FENCE_OPEN in code; expected: CODE
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    if g == 11:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after _FENCE_OPEN in code; expected: CODE
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    if g == 12:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after _LONG_FENCE_OPEN in code; expected: CODE
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_2(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_5(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    if g == 13:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 7
                         continue
-                    if g == 11:
+                    if g == 14:
                         start0 = m.start()
                         content0 = None
                         pos = m.end()
@@ -313,104 +411,255 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after '": ' in action; expected: JSON_VALUE
-                    if pos == n:
-                        return None
-                    c = text[pos]
-                    if c in " \t\r\n\x0c":
-                        pos = blanks(text, pos).end()
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                    if c in "\"-0123456789[fnt{":
-                        found = read_at(text, pos, depth)
-                        if found is None:
-                            return None
-                        last, e, said = found
-                        k = key0 or place_name(args0)
-                        if bare0 is None:
-                            value, t = last, said or to_json(last)
-                        else:
-                            types = types_of(tools, name0, k)
-                            if True:
-                                if types is not None:
-                                    return None
-                                value, fits = bare0, True
-                            else:
-                                value, fits = bare_value(bare0, types, "json")
-                            if not fits:
+                    # state 2: after _FENCED_OPEN in code; expected: CODE, '{', '{'
+                    m = match_2(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 6:
+                            out.after_text = False
+                            start0 = m.start(2)
+                            content0 = None
+                            said = m[3]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(3), m.end(3))
+                            end_think(out, start0, m.end(3), *(content0 or ()))
+                            start0 = m.start(4)
+                            content0 = None
+                            said = m[5]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(5), m.end(5))
+                            end_think(out, start0, m.end(5), *(content0 or ()))
+                            pos = m.end()
+                            # after ', '; expected: '"thought": ', _FLAG, '"action": ', _ODD_ACTIONS_KE…
+                            if pos == n:
                                 return None
-                            t = to_json(value)
-                        if args0 is None:
-                            args0, parts0 = {}, []
-                        elif k in args0:
-                            return None
-                        parts0.append(argument_text(args0, k, t))
-                        args0[k] = value
-                        key0 = bare0 = None
-                        pos = e
-                        # after JSON_VALUE in action; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_4(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 8:
+                                    start0 = m.start(6)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[7]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
                                             return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 8
-                                    continue
-                                return bool(out.segments or out.run_model)
-                            if g == 4:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 7
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    return bool(out.segments or out.run_model)
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        # after JSON_VALUE in action; expected: ', ', '}'
+                                        if pos == n:
+                                            return None
+                                        m = match_7(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 4:
+                                                e = m.end(3)
+                                                raw = text[start0:e]
+                                                if not end_action(
+                                                    out, header, settings, name0, args0, id0, raw, start0, e
+                                                ):
+                                                    return None
+                                                pos = m.end()
+                                                # after '}'; expected: TEXT
+                                                e = pos
+                                                while True:
+                                                    if e >= n or text[e] not in "`{~":
+                                                        m = first_2(text, e)
+                                                        if m is None:
+                                                            break
+                                                        e = m.start()
+                                                    if e > pos and text[e - 1] in spaces_2:
+                                                        m = spaced_3(text, pos)
+                                                        if m is not None:
+                                                            e = m.start()
+                                                        break
+                                                    m = match_8(text, e)
+                                                    if m is not None:
+                                                        break
+                                                    e += 1
+                                                if m is None:
+                                                    out.consumed = pos
+                                                    if pos < n:
+                                                        piece, a = trimmed(
+                                                            text, pos, n, leads=not out.after_text, ends=False
+                                                        )
+                                                        if piece:
+                                                            out.text(piece, a, a + len(piece))
+                                                    break
+                                                out.consumed = pos
+                                                if pos < e:
+                                                    piece, a = trimmed(
+                                                        text, pos, e, leads=not out.after_text, ends=True
+                                                    )
+                                                    if piece:
+                                                        out.text(piece, a, a + len(piece))
+                                                g = m.lastindex
+                                                if g == 1:
+                                                    out.after_text = False
+                                                    pos = m.end()
+                                                    s = 7
+                                                    continue
+                                                return None
+                                            return None
+                                        return bool(out.segments or out.run_model)
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return None
+                    e = pos
+                    while True:
+                        e = text.find("`", e)
+                        if e < 0:
+                            m = None
+                            break
+                        if e > pos and text[e - 1] in spaces_1:
+                            m = spaced_1(text, pos)
+                            if m is not None:
+                                e = m.start()
+                            break
+                        m = match_3(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if once == SEGMENT and not out.segments:
+                        return None
+                    if pos < e:
+                        out.show(e)
+                    return None
                 else:
                     if s < 4:
-                        # state 3: after '"thought": ' in think; expected: JSON_STRING
+                        # state 3: after '": ' in action; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 8
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 4: after '"thought": ' in think; expected: JSON_STRING
                         if pos == n:
                             return None
                         c = text[pos]
@@ -434,7 +683,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_STRING; expected: ', '
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
@@ -454,151 +703,38 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after ', '; expected: '"thought": ', _FLAG, '"action": ', _ODD_ACTIONS_K…
-                        if pos == n:
-                            return None
-                        m = match_6(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 5:
-                                start0 = m.start(1)
-                                content0 = None
-                                said = m[2]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content0 = last, (m.start(2), m.end(2))
-                                end_think(out, start0, m.end(2), *(content0 or ()))
-                                start0 = m.start(3)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[4]
-                                pos = m.end()
-                                s = 9
-                                continue
-                            if g == 8:
-                                start0 = m.start(6)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[7]
-                                pos = m.end()
-                                s = 9
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
         else:
             if s < 8:
                 if s < 6:
-                    # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '{', '{'
-                    m = match_7(text, pos)
+                    # state 5: after ', '; expected: '"thought": ', _FLAG, '"action": ', _ODD_ACTIONS_K…
+                    if pos == n:
+                        return None
+                    m = match_6(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 5:
-                            start1 = m.start(1)
-                            content1 = None
+                            start0 = m.start(1)
+                            content0 = None
                             said = m[2]
                             last = said[1:-1]
                             if last.__class__ is str:
-                                content1 = last, (m.start(2), m.end(2))
-                            end_think(out, start1, m.end(2), *(content1 or ()))
-                            start1 = m.start(3)
-                            content1 = None
-                            said = m[4]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content1 = last, (m.start(4), m.end(4))
-                            end_think(out, start1, m.end(4), *(content1 or ()))
+                                content0 = last, (m.start(2), m.end(2))
+                            end_think(out, start0, m.end(2), *(content0 or ()))
+                            start0 = m.start(3)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[4]
                             pos = m.end()
-                            # after ', ' in code; expected: '"thought": ', _FLAG, '"action": ', _ODD_AC…
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start1 = m.start(1)
-                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                    key1 = m[2]
-                                    pos = m.end()
-                                    # after '": ' in action in code; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key1 or place_name(args1)
-                                        if bare1 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name1, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare1, True
-                                            else:
-                                                value, fits = bare_value(bare1, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args1 is None:
-                                            args1, parts1 = {}, []
-                                        elif k in args1:
-                                            return None
-                                        parts1.append(argument_text(args1, k, t))
-                                        args1[k] = value
-                                        key1 = bare1 = None
-                                        pos = e
-                                        # after JSON_VALUE in action in code; expected: ', ', '}'
-                                        if pos == n:
-                                            return None
-                                        m = match_9(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 3:
-                                                e = m.end(1)
-                                                raw = text[start1:e]
-                                                if not end_action(
-                                                    out, header, settings, name1, args1, id1, raw, start1, e
-                                                ):
-                                                    return None
-                                                out.after_text = False
-                                                pos = m.end()
-                                                s = 7
-                                                continue
-                                            return None
-                                        return bool(out.segments or out.run_model)
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            return bool(out.segments or out.run_model)
+                            s = 9
+                            continue
+                        if g == 8:
+                            start0 = m.start(6)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[7]
+                            pos = m.end()
+                            s = 9
+                            continue
                         return None
-                    e = pos
-                    while True:
-                        e = text.find("`", e)
-                        if e < 0:
-                            m = None
-                            break
-                        if e > pos and text[e - 1] in spaces_1:
-                            m = spaced_1(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            break
-                        m = match_2(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if once == SEGMENT and not out.segments:
-                        return None
-                    if pos < e:
-                        out.show(e)
-                    return None
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
                         # state 6: after '<think>\n' in think; expected: REASONING
@@ -608,7 +744,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_10(text, e)
+                            m = match_11(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -632,7 +768,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return pos
                         e = pos
                         while True:
-                            if e >= n or text[e] not in "<`{":
+                            if e >= n or text[e] not in "<`{~":
                                 m = first_1(text, e)
                                 if m is None:
                                     break
@@ -654,16 +790,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 5:
-                            start0 = m.start(3)
+                        if g == 8:
+                            start0 = m.start(6)
                             content0 = None
-                            said = m[4]
+                            said = m[7]
                             last = said[1:-1]
                             if last.__class__ is str:
-                                content0 = last, (m.start(4), m.end(4))
-                            end_think(out, start0, m.end(4), *(content0 or ()))
+                                content0 = last, (m.start(7), m.end(7))
+                            end_think(out, start0, m.end(7), *(content0 or ()))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
             else:
@@ -671,7 +807,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 8: after JSON_VALUE in action; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_4(text, pos)
+                    m = match_9(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
@@ -767,7 +903,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_7(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -827,7 +963,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 10: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_7(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:

@@ -48,14 +48,18 @@ def call(function: str, *arguments: str) -> str:
 
 
 def assignment(name: str, making: str, arguments: list[str], written: list[list[str]]) -> list[str]:
-    """The lines that assign what a call makes. `written` are the literals of its last arguments, in pieces."""
+    """The lines that assign what a call makes, or a string if `making` is "".
+
+    `written` are the literals of the call's last arguments, in pieces.
+    """
     whole = [piece for pieces in written for piece in pieces]
     line = f"{name} = {call(making, *arguments, *whole)}"
     if len(line) <= WIDTH and len(whole) == len(written):
         return [line]
     lines = [f"{name} = {making}(", *([f"    {', '.join(arguments)},"] if arguments else [])]
+    comma = "," if making else ""  # without a call, it would make a tuple
     for pieces in written:
-        lines += [f"    {piece}" for piece in pieces[:-1]] + [f"    {pieces[-1]},"]
+        lines += [f"    {piece}" for piece in pieces[:-1]] + [f"    {pieces[-1]}{comma}"]
     return [*lines, ")"]
 
 

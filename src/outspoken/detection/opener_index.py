@@ -165,13 +165,15 @@ class OpenerIndex:
         names: dict[str, bool] = {}
         wanted: dict[str, str] = {}
         for opener, place in alike.tested:
-            if (in_line and opener.evidence in AT_START) or (not known and opener.evidence == BEHIND):
+            if _lacks_evidence(opener, in_line=in_line, known=known):
                 continue
             if groups[place + 1] is not None or (not final and self.may_be_open(opener.regex, text, pos)):
                 likely = (groups[place] is not None or not final) and not opener.inserted
                 names[opener.format] = names.get(opener.format, False) or likely
                 wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         for opener in in_code:
+            if _lacks_evidence(opener, in_line=in_line, known=known):
+                continue
             names[opener.format] = names.get(opener.format, False) or not opener.inserted
             wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         chosen = [name for name, likely in names.items() if likely] or list(names)
@@ -344,6 +346,11 @@ class OpenerIndex:
         others = [o for o, _ in alike.tested if not o.inserted and name not in likeness_chain(o.format)]
         source = "|".join(dict.fromkeys([o.followed for o in others]))
         return re.compile(source).match if source else None, alike if alike.in_code else None
+
+
+def _lacks_evidence(opener: Opener, *, in_line: bool, known: bool) -> bool:
+    """Does an opener not count where it stands: in a line, or before a format is known?"""
+    return (in_line and opener.evidence in AT_START) or (not known and opener.evidence == BEHIND)
 
 
 def _some(part: list[int], whole: list[int]) -> list[int] | None:

@@ -1,0 +1,106 @@
+"""Fences and spans of code round what a model was prompted to write as JSON."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+from outspoken import Parser, Reply
+
+_ACTION = '{"action_type": "INPUT_TEXT", "id": "AAB", "text": "Use ``` or ~~~ for {code}"}'
+_CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+#: Objects as each format's prompt asks for them.
+OBJECTS = {
+    "skyvern": [f'{{"action_plan": "Fill in.", "actions": [{_ACTION}]}}', f"[{_ACTION}]", _ACTION],
+    "browser_use": [
+        '{"thinking": "Closed.", "action": [{"click": {"index": 3}}, {"wait": {"seconds": 2}}]}',
+        '[{"click": {"index": 3}}]',
+    ],
+    "surfer_h": [
+        '{"thought": "Above.", "action": {"action": "write_element", "content": "`a`", "element": "box"}}',
+        '{"action": "wait", "seconds": 2}',
+    ],
+    "json": [f'{{"toolCalls": [{_CALL}], "content": "", "needsMoreWork": true}}', _CALL, f"[{_CALL}, {_CALL}]"],
+    "react_json": [
+        '{"action": "get_weather", "action_input": {"city": "Paris"}}',
+        f"[{_CALL}]".replace("name", "tool"),
+    ],
+}
+_LANGUAGES = ("", "json", " json", "JSON5", "jsonc", "js", "javascript", "python", "text", 'json title="x"')
+_MARKS = ("```", "````", "`" * 7, "~~~", "~~~~~")
+_PROSE = ("", "Here it is:\n\n", "Run `x = 1` and\n```python\nprint({1})\n```\nThen:\n", "State: {1}.\n")
+_SPANS = ("`{}`", "```{}```", "```json {}```")
+
+
+def _fenced(value: str, mark: str, language: str, closer: str, line: str) -> str:
+    return f"{mark}{language}{line}{value}{line}{closer}"
+
+
+def _found(reply: Reply) -> list[dict[str, Any]]:
+    """The actions and calls of a reply, without their places."""
+    left_out = {"span", "raw", "order", "id", "repairs"}
+    return [s.model_dump(exclude=left_out) for s in reply.segments if s.kind in ("action", "tool_call")]
+
+
+def _streamed(parser: Parser, text: str, size: int) -> Reply:
+    stream = parser.stream([text[at : at + size] for at in range(0, len(text), size)])
+    for _ in stream:
+        pass
+    assert stream.reply is not None
+    return stream.reply
+
+
+def _texts(value: str, random: Random) -> list[str]:
+    """The value in some fences of each kind, complete and unclosed, and in spans that have a line to themselves."""
+    texts = [span.format(value) for span in _SPANS if "`" not in value]
+    for mark, language in product(_MARKS, _LANGUAGES):
+        closer = random.choice([mark, mark + mark[0], mark + "\nDone.", "", f"{mark}\n"])
+        texts.append(_fenced(value, mark, language, closer, random.choice(["\n", "\r\n", "\n\n", "\n  "])))
+    return [random.choice(_PROSE) + text for text in texts]
+
+
+@pytest.mark.parametrize("format", OBJECTS)
+def test_a_fence_of_any_kind_holds_what_was_asked_for(format: str) -> None:
+    """In a format that is prompted JSON, what stands in a fence decides what it is, not its mark or its language."""
+    parser, random = Parser(format), Random(format)
+    for value in OBJECTS[format]:
+        expected = _found(parser.parse(value))
+        assert expected
+        for text in _texts(value, random):
+            reply = parser.parse(text)
+            assert (_found(reply), reply.status) == (expected, "ok"), text
+            assert _streamed(parser, text, random.choice([1, 5, 40])) == reply, text
+
+
+def test_a_fence_without_such_an_object_stays_a_code_sample() -> None:
+    """Code and other JSON in fences stays text, to the byte."""
+    samples = ("x = [1, 2]", '{"title": "Mosses"}', "[a, b] = [b, a]", "{ int x; }", "[link](x)", "{'name': f}")
+    for format, sample, mark, language in product(OBJECTS, samples, _MARKS[:4], ("", "json", "js", "python", "c")):
+        text = f"See:\n\n{_fenced(sample, mark, language, mark, chr(10))}\n\nThat is all."
+        reply = Parser(format).parse(text)
+        assert (_found(reply), reply.text) == ([], text), (format, text)
+
+
+def test_a_sample_does_not_hide_what_follows_it() -> None:
+    """What a fence or a span opens ends with it: an object behind it is read."""
+    openers = (
+        "```{x}``` and more.\n\n",
+        "````md\n[a]\n```\nb\n```\n````\n\n",
+        "`{x}` is it.\n\n",
+        "```js {1,3}\na\n```\n",
+    )
+    for format, opener in product(OBJECTS, openers):
+        parser, value = Parser(format), OBJECTS[format][0]
+        expected = _found(parser.parse(value))
+        assert _found(parser.parse(opener + value)) == expected, (format, opener)
+
+
+def test_other_formats_keep_their_samples() -> None:
+    """In a format that is not prompted JSON, a fence of JSON is a code sample, whatever it holds."""
+    for format, value in product(("hermes", "qwen3_coder", "text", "ui_tars"), OBJECTS["skyvern"] + OBJECTS["json"]):
+        text = f"As in:\n\n```json\n{value}\n```\n"
+        reply = Parser(format).parse(text)
+        assert (_found(reply), reply.text) == ([], text), (format, text)
