@@ -884,6 +884,72 @@ SEEDS = [
         """,
     ),
     Seed(
+        "one pattern in two terminals",
+        LARK,
+        "(TEXT | think | tool_call)*\n",
+        "(TEXT | think | tool_call | other)*\nother: _OTHER_OPEN TOOL_NAME _CALL_CLOSE -> tool_call\n\n"
+        '_OTHER_OPEN: "\\n=>" | /=>(?=\\w{1,64}\\n)/\n',
+        r"""
+        warning[same-pattern]: `_CALL_OPEN` and `_OTHER_OPEN` can stand in the same place, and have the same pattern
+           --> grammars/arrows.lark:16:1 (offset 302)
+            |
+         16 | _OTHER_OPEN: "\n=>" | /=>(?=\w{1,64}\n)/
+            | ^^^^^^^^^^^
+            |
+            = note: `_CALL_OPEN` is always read there, and the other one never
+            = help: use one terminal in both rules, or let each pattern show what follows: `(?=...)`
+        """,
+    ),
+    Seed(
+        "an opener that is read as text",
+        OK,
+        "=>get_weather",
+        "=>get weather",
+        r"""
+        warning[read-as-text]: `=>` opens nothing in this `ok` case: it is read as text
+          --> tests/corpus/arrows/ok/one_call.txt:2:1 (offset 6)
+           |
+         2 | =>get weather
+           | ^^
+           |
+           = note: a marker opens something only where all that its pattern looks ahead at follows it
+           = help: mend the grammar; `python -m tools.show arrows tests/corpus/arrows/ok/one_call.txt --trace` shows what was expected
+           = help: if it is meant as text, write `prose = true` for `one_call` into `sources.toml`
+        """,  # noqa: E501
+    ),
+    Seed(
+        "a call without an end",
+        LARK,
+        "argument* _CALL_CLOSE",
+        "argument* _CALL_CLOSE | _CALL_OPEN TOOL_NAME",
+        r"""
+        warning[ends-late]: `tool_call` may end only with the text behind it
+           --> grammars/arrows.lark:14:1 (offset 239)
+            |
+         14 | tool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE | _CALL_OPEN TOOL_NAME
+            | ^^^^^^^^^
+            |
+            = note: another part of it may follow where it could end, so only `TEXT` shows that it ended
+            = help: end each alternative of it with a marker, or write one rule for each of its forms
+        """,
+    ),
+    Seed(
+        "a name outside of a call",
+        LARK,
+        "(TEXT | think | tool_call)*\n",
+        '(TEXT | think | tool_call | _WORD TOOL_NAME)*\n_WORD: "@@"\n',
+        r"""
+        error[no-owner]: `TOOL_NAME` can be read where no call, action or payload is open
+           --> grammars/arrows.lark:13:42 (offset 245)
+            |
+         13 | start: (TEXT | think | tool_call | _WORD TOOL_NAME)*
+            |                                          ^^^^^^^^^
+            |
+            = note: behind `TOOL_NAME`, there is nothing that it belongs to
+            = help: use it inside of a rule such as `tool_call`, or give it a name that begins with `_`
+        """,
+    ),
+    Seed(
         "calls that cannot be written",
         LARK,
         '"\\n<="',

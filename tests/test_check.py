@@ -13,6 +13,7 @@ import pytest
 from outspoken import UnknownFormatError
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.registry import compiled_path
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from tests.grammar_mistakes import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
 from tools.check import check, main, shared_findings
 from tools.shared.checkout import Checkout
@@ -333,8 +334,36 @@ def test_incomplete_snapshot_is_reported(checkout: Checkout) -> None:
     [stale] = check(checkout, "arrows")
     assert stale.notes == ("it lacks `err/cut` and `ok/one_call`", "it has `err/gone`, which are gone")
     assert stale.helps == (
-        "run `./tools/test -k arrows --snapshot-update`, and read `snapshots/test_formats/arrows.ambr`",
+        "run `./tools/test tests/test_formats.py --snapshot-update`, and read `snapshots/test_formats/arrows.ambr`",
     )
+
+
+def test_what_calls_share_is_read_or_reported(checkout: Checkout) -> None:
+    """Where a rule is a call of its own in a list and a part of a call elsewhere, its values belong to one of them."""
+    change(
+        checkout,
+        LARK,
+        "tool_call)*\ntool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE\n",
+        "tool_call | _list)*\ntool_call: _CALL_OPEN _call _CALL_CLOSE\n_call: TOOL_NAME argument*\n"
+        "_list: _LIST_OPEN item+ _LIST_CLOSE\nitem: _call _END -> tool_call\n"
+        '_LIST_OPEN: "\\n==>"\n_LIST_CLOSE: "\\n<=="\n_END: "\\n--"\n',
+    )
+    codes = [d.code for d in check(checkout, "arrows")]
+    assert ("lost-part" in codes) == ("ok-with-diagnostic" in codes)
+
+
+@pytest.mark.parametrize("names", [FIELDS | NODES, TOKENS | FREE_TEXT | EMBEDDED_VALUES], ids=["rules", "terminals"])
+def test_a_name_of_the_vocabulary_in_a_place_where_it_means_nothing(names: frozenset[str], checkout: Checkout) -> None:
+    """Whatever stands outside of all calls or alone in one, the check ends with findings that have a place."""
+    for name in sorted(names):
+        for before, after in ((" | tool_call)*", " | tool_call | {})*\n{}"), ("TOOL_NAME argument*", "{}\n{}")):
+            used = f"_OTHER {name}" if name.isupper() else name
+            more = "" if name.isupper() else f"{name}: _OTHER TOOL_NAME\n"
+            write(checkout, LARK, GRAMMAR.replace(before, after.format(used, more), 1) + '_OTHER: "@@"\n')
+            for finding in check(checkout, "arrows"):
+                assert finding.code != "check-failed", (name, finding)
+                assert finding.line >= 1
+                assert finding.column >= 1
 
 
 # shared files

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from shutil import copy, copytree
 
 import pytest
 
+from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
+from outspoken.patterns.spellings import spellings
 from tools import docs
 from tools.docs import markdown, pages
 from tools.shared.checkout import Checkout
@@ -256,7 +259,18 @@ def test_fences_are_longer_than_those_in_the_text() -> None:
     assert markdown.fence("````\na\n````", "") == "`````\n````\na\n````\n`````"
 
 
-def test_shared_marker_names_only_some_formats() -> None:
-    shown = pages.links([f"f{number:02}" for number in range(15)])
-    assert shown.startswith("[`f00`](../f00/README.md), ")
-    assert shown.endswith("[`f11`](../f11/README.md) and 3 others")
+def test_marker_that_many_formats_share_names_none() -> None:
+    assert pages.links(["f1", "f0"]) == "[`f0`](../f0/README.md), [`f1`](../f1/README.md)"
+    assert pages.links([f"f{number:02}" for number in range(15)]) == "many formats"
+
+
+def test_pages_name_only_formats_that_have_the_marker() -> None:
+    """What begins alike, or is a part of it, is another marker: a format that has it changes no other page."""
+    for name in Checkout().names():
+        page = (Checkout().grammars / "pages" / name / "README.md").read_text("utf-8")
+        for row in re.findall(r"^\| `(\"<[^`]+\")` \| (.*\.md\)) \|$", page, re.MULTILINE):
+            marker = json.loads(row[0].replace("\\|", "|"))
+            for other in re.findall(r"\[`(\w+)`\]", row[1]):
+                terminals = registry.tables(other).terminals.values()
+                known = [text for t in terminals for text in (t.canonical, *spellings(t.regex))]
+                assert any(marker in text for text in known), (name, marker, other)

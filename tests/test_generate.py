@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from textwrap import dedent
 from typing import Any
 
@@ -21,6 +22,7 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.notations.coerce import to_json
 from outspoken.patterns.syntax import Alternatives, Group, Look, Repeat, Sequence
 from outspoken.patterns.syntax import parse as parse_pattern
+from outspoken.results.errors import GrammarError
 from tests.cases import CASES, FORMATS
 from tests.loops import for_each, in_one_item
 from tools.fuzz import random_values as values
@@ -275,37 +277,58 @@ def test_grammar_whose_responses_are_never_read_as_intended(tmp_path: Path) -> N
     assert None in found
 
 
-def test_a_marker_behind_an_action_may_look_ahead_past_itself(tmp_path: Path) -> None:
+LOOKING = """\
+// format:  text
+// title:   Actions
+// models:  none
+// source:  made up
+// actions:
+//   done = complete(answer=text|$1)
+// example:
+//   Hi.
+
+start: (TEXT | action)*
+{rules}
+_OPEN: "<do>"
+_SPACE: {space}
+_CLOSE: "</do>"
+_EQUALS: "="
+ACTION_NAME: /[a-z]{{2,9}}/
+ARG_NAME: /[a-z]{{2,9}}/
+TEXT: /[\\s\\S]+/
+JSON_STRING: /"[^"]*"/
+"""
+SHAPES = (
+    "action: _OPEN ACTION_NAME (_SPACE argument | _CLOSE)\nargument: JSON_STRING _CLOSE",
+    "action: _OPEN ACTION_NAME _SPACE argument _CLOSE\nargument: ARG_NAME _EQUALS JSON_STRING",
+    "action: _OPEN ACTION_NAME (_SPACE argument)* _CLOSE\nargument: ARG_NAME _EQUALS JSON_STRING | JSON_STRING",
+)
+#: What a marker behind a name looks ahead at, and whether that may ever stand there.
+AHEAD = {'(?=")': True, '(?=[a-z]{2,9}=")': True, "(?=never)": False, '(?=" )': False, "(?=<never)": False}
+
+
+@in_one_item("ahead", tuple(AHEAD))
+def test_a_marker_behind_a_name_may_look_ahead_past_itself(ahead: str) -> None:
+    """Whether what it looks ahead at ever follows it or not, the search for a response ends."""
+    found: list[bool] = []
+    for rules in SHAPES:
+        with TemporaryDirectory() as folder:
+            checkout = Checkout(Path(folder))
+            checkout.grammars.mkdir()
+            checkout.grammar("text").write_text(LOOKING.format(rules=rules, space=f"/[ ]{{1,9}}{ahead}/"), "utf-8")
+            with checkout.in_use():
+                made = [Generator("text").response(seed) for seed in range(8)]
+        found.append(any(" " in text.partition("<do>")[2] for text in [response.text for response in made if response]))
+    assert any(found) or not AHEAD[ahead]
+
+
+def test_a_rule_that_nests_in_itself_is_named(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     checkout.grammars.mkdir()
-    checkout.grammar("text").write_text(
-        dedent(
-            """\
-            // format:  text
-            // title:   Actions
-            // models:  none
-            // source:  made up
-            // actions:
-            //   done = complete(answer=text|$1)
-            // example:
-            //   Hi.
-
-            start: (TEXT | action)*
-            action: _OPEN ACTION_NAME (_SPACE argument | _CLOSE)
-            argument: JSON_STRING _CLOSE
-            _OPEN: "<do>"
-            _SPACE: /[ ]{1,9}(?=")/
-            _CLOSE: "</do>"
-            ACTION_NAME: /[a-z]{2,9}/
-            TEXT: /[\\s\\S]+/
-            JSON_STRING: /"[^"]*"/
-            """
-        ),
-        "utf-8",
-    )
-    with checkout.in_use():
-        found = [Generator("text").response(seed) for seed in range(12)]
-    assert any(' "' in response.text for response in found if response is not None)
+    rules = "action: _OPEN ACTION_NAME argument _CLOSE\nargument: JSON_STRING | _EQUALS argument _SPACE"
+    checkout.grammar("text").write_text(LOOKING.format(rules=rules, space='"  "'), "utf-8")
+    with checkout.in_use(), pytest.raises(GrammarError, match="a rule nests in itself without end"):
+        Generator("text")
 
 
 # the second reader

@@ -117,6 +117,7 @@ note[refused]: `JSON_OBJECT` cannot be read on here
  2 | [[call f {"a": "x" "b": 2}]]
    |                    ^ refused here
    |
+   = note: read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f
    = note: as JSON: expecting ',' delimiter
    = note: 4 to 32 was read again as damaged, at a cost of 2
 
@@ -181,6 +182,20 @@ the reply is the one of the whole text
     )
 
 
+def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Tool, checkout: Checkout) -> None:
+    """What is expected may stand there and yet not match: then its condition is shown, not only its spelling."""
+    path = checkout.grammar("double_square")
+    looking = GRAMMAR.replace(r'"\n[[call " | "[[call "', r'"\n[[call " | /\[\[call (?=[a-z]+ )/')
+    path.write_text(looking.replace('"]]"', r'"]]" | /\]\](?=\n)/'), "utf-8")
+    opener, closer = [
+        tool("squares", "-", stdin=text).out for text in ("Hi.\n[[call 7 {}]]\n", 'Hi.\n[[call f {"a": 1}]] x')
+    ]
+    assert "note[opens-nothing]: an opening marker stands here, and opens nothing\n  --> double_square:2:1" in opener
+    assert '`_CALL_OPEN` "[[call " stands here, without what its pattern asks for: /' in opener
+    assert '`_CALL_CLOSE` "]]" stands here, without what its pattern asks for' in closer
+    assert "read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f, `JSON_OBJECT` " in closer
+
+
 def test_rejected_markup_becomes_text(tool: Tool) -> None:
     assert tool("squares", "-", stdin="Hi.\n[[call f 7]] no").out == (
         r"""standard input: double_square (as asked for), ok
@@ -191,6 +206,7 @@ note[refused]: the grammar has no place for what stands here
  2 | [[call f 7]] no
    |          ^ refused here
    |
+   = note: read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f
    = note: expected in tool_call: `JSON_OBJECT`
    = note: 4 to 11 is text
 

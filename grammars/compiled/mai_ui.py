@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "mai_ui.lark": 1727532096,
+    "mai_ui.lark": 3539184753,
     "shared/code.lark": 2140030260,
     "shared/gui_calls.lark": 3236049437,
     "shared/json.lark": 3103418837,
@@ -91,14 +91,13 @@ find_1 = lazy(
     r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
     r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
     r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
-    r'()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?:(?i:```(?'
-    r"<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n"
-    r"))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)["
-    r"^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<answer>(?=\s{0,9"
-    r"}\{))[ \t\x0c\r\n]*()|(?:(?i:<think(?:ing)?>))()|<grounding_think>()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?"
-    r':\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|'
-    r'parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
-    r'")[ \t\x0c\r\n]*())|))|()))|()))',
+    r'()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Ac'
+    r"tion:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
+    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!`"
+    r"`)[^`\n]{1,1000}`(?!`)()|(?:<answer>(?=\s{0,9}\{))[ \t\x0c\r\n]*()|(?:(?i:<think(?:ing)?>))()|<groundin"
+    r'g_think>()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
+    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
+    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
@@ -106,13 +105,12 @@ match_2 = lazy(
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r'ECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>'
-    r")))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
-    r"ool)[^`\n]{0,80}\n))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)"
-    r"(?:json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?"
-    r":<answer>(?=\s{0,9}\{))[ \t\x0c\r\n]*()|(?:(?i:<think(?:ing)?>))()|<grounding_think>()|(?:<tool_call>)("
-    r'?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:'
-    r'("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r")))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n"
+    r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<answer>(?=\s{0,9}\{))[ \t\x0c\r\n]*()|(?:(?i:<think(?:in"
+    r'g)?>))()|<grounding_think>()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
+    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s'
+    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -130,12 +128,9 @@ find_2 = lazy(
     r"l_call>))",
     "search",
 )
-spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
-spaces_1 = (" ")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
-match_5 = lazy(
-    globals(), "match_5",
+match_4 = lazy(
+    globals(), "match_4",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:<tool_call>)(?:[ \t\x0c"
@@ -143,31 +138,35 @@ match_5 = lazy(
     r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
     r'0-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)',
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_5 = lazy(
+    globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
+match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:(?:<tool_call>))")
+spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
+spaces_1 = (" ")
+match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\{)")
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}````")
+match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:\{)")
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
     r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_10 = lazy(globals(), "match_10", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
-match_11 = lazy(globals(), "match_11", r"<\/grounding_think>()")
-match_12 = lazy(
-    globals(), "match_12",
+match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
+match_12 = lazy(globals(), "match_12", r"<\/grounding_think>()")
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_cal'
     r"l>))())|))",
 )
-match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
-match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:((?:</answer>))())")
+match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
+match_15 = lazy(globals(), "match_15", r"[ \t\x0c\r\n]*(?:((?:</answer>))())")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
@@ -255,7 +254,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _DATA_FENCE_OP…
+                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _ACTION_OPEN, …
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -290,58 +289,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         end_think(out, start0, e)
                         return None
                     if g == 3:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _DATA_FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_4(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
-                    if g == 4:
-                        start0 = m.start()
-                        pos = m.end()
-                        # after _FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_4(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
-                    if g == 5:
                         out.after_text = False
                         pos = m.end()
                         # after _ACTION_OPEN; expected: TEXT
@@ -352,7 +299,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is None:
                                     break
                                 e = m.start()
-                            m = match_5(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -380,7 +327,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                             if pos == n:
                                 return None
-                            m = match_6(text, pos)
+                            m = match_5(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -431,6 +378,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         return None
+                    if g == 4:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
+                        m = match_6(text, pos)
+                        if m is not None:
+                            return None
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_7(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    if g == 5:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after _FENCE_OPEN in code; expected: CODE
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_7(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
                     if g == 6:
                         start0 = m.start()
                         pos = m.end()
@@ -446,7 +448,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -488,7 +490,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # after '\n<tool_call>\n' in tool_call; expected: '{'
                         if pos == n:
                             return None
-                        m = match_8(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             return None
                         if args0 is not None or key0 is not None:
@@ -502,7 +504,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', _KNO…
                         if pos == n:
                             return None
-                        m = match_9(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             return None
                         if args0 is not None or key0 is not None:
@@ -528,7 +530,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_10(text, e)
+                        m = match_11(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -553,7 +555,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_11(text, e)
+                        m = match_12(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -576,7 +578,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 4: after JSON_STRING in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_12(text, pos)
+                    m = match_13(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
@@ -647,7 +649,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 5: after JSON_VALUE in tool_call; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_13(text, pos)
+                    m = match_14(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
@@ -739,7 +741,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_OBJECT in action; expected: '\n</answer>'
                             if pos == n:
                                 return None
-                            m = match_14(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -759,7 +761,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 8: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_13(text, pos)
+                        m = match_14(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:

@@ -25,13 +25,15 @@ from tools.shared.text import counted
 from .ambiguity import check_ambiguity
 from .corpus import check_corpus
 from .detection import check_detection, check_example
+from .ends import check_ends
 from .findings import SEVERITIES, CheckedFile, Finding
 from .grammar import check_grammar
 from .header import BANNED, check_header
 from .lark_errors import syntax
+from .read_as_text import check_read_as_text
 from .rendering import check_current, check_writing
 from .rules import check_file, unused
-from .terminals import check_terminals
+from .terminals import check_same_patterns, check_terminals
 
 #: The deepest stack of a configuration in a sound grammar; far more than any needs.
 _DEEP = 300
@@ -81,8 +83,18 @@ def findings(checkout: Checkout, name: str) -> list[Finding]:
                 found.append(file.finding("grammar-refused", error.message, file.line(error.line), helps=error.helps))
         else:
             found += check_terminals(checkout, source, tables)
-            found += _in_use(checkout, header, source, file, tables)
+            try:
+                found += _in_use(checkout, header, source, file, tables)
+            except Exception as error:
+                found.append(_failed(error, file))
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.diagnostic.severity))
+
+
+def _failed(error: Exception, file: CheckedFile) -> Finding:
+    """What a grammar does that nothing above has a name for. The author sees the other findings all the same."""
+    helps = ["mend the other findings first; if there are none, report the grammar as a mistake of the library"]
+    what = f"{type(error).__name__}: {error}"
+    return file.finding("check-failed", f"the check ended with {what}", file.top, helps=helps)
 
 
 def _nests(automaton: Automaton) -> bool:
@@ -104,9 +116,14 @@ def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFil
     if _nests(automaton(source.path.stem)):
         helps = ["nested values are embedded values, which have their own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
         return [file.finding("endless-nesting", "a rule nests in itself without end", file.top, helps=helps)]
-    found = [*check_example(header, source, file)]
+    reader = automaton(source.path.stem)
+    found = [*check_same_patterns(checkout, source, reader), *check_ends(checkout, source, reader)]
+    if any(finding.diagnostic.code == "no-owner" for finding in found):
+        return found  # a text that leads there cannot be read
+    found += check_example(header, source, file)
     cases, wrong = check_corpus(checkout, source.path.stem, file)
     found += wrong
+    found += check_read_as_text(checkout, source.path.stem, cases)
     found += check_ambiguity(cases)
     found += check_detection(checkout, header, source, file, cases)
     found += check_writing(header, source, file, cases)

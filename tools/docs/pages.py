@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from outspoken import formats, parse
 from outspoken.cli.explain import summary
 from outspoken.detection.opener_index import opener_index
+from outspoken.detection.openers import Marker as OpeningMarker
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.registry import PLAIN
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.parsing import FormatInfo
+from outspoken.patterns.spellings import spellings
 from tools.diagram.syntax import Marker, Syntax, read_syntax
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import KINDS, cases
@@ -22,7 +24,7 @@ from .markdown import code, codes, fence, plain, table
 
 WRITTEN = "<!-- Written by `python -m tools.docs`. -->"
 
-#: Of the other formats with the same opening marker, at most this many are named.
+#: If more than this many other formats have the same opening marker, none is named.
 _NAMED = 12
 
 #: What a format says in its header, as a sentence.
@@ -129,20 +131,31 @@ def _openers(name: str, syntax: Syntax) -> Iterator[str]:
     found = opener_index(False, registry.edition())
     spelled = {registry.tables(name).terminals[full].regex: marker for full, marker in syntax.terminals.items()}
     rows: list[tuple[str, str]] = []
-    for number, terminal in enumerate(found.terminals, 1):
-        if name in found.owners(number):
-            shown = _written(terminal.canonical.strip()) if terminal.canonical else codes(spelled[terminal.regex].read)
-            rows.append((shown, links(found.names(number) - {name, PLAIN})))
+    owners = [(terminal, found.owners(number)) for number, terminal in enumerate(found.terminals, 1)]
+    for terminal, names in owners:
+        if name in names:
+            written = terminal.canonical.strip()
+            shown = _written(written) if written else codes(spelled[terminal.regex].read)
+            own = _spelled(terminal)
+            alike = [others for other, others in owners if not own.isdisjoint(_spelled(other))]
+            rows.append((shown, links(names.union(*alike) - {name, PLAIN})))
     if rows:
         yield "Each of these markers starts a segment. If formats share a marker, the text after it decides."
         yield table(("marker", "also starts"), rows)
 
 
+def _spelled(terminal: OpeningMarker) -> set[str]:
+    """The texts that a marker is known to stand for, without white space round them, and its pattern."""
+    texts = (terminal.canonical, *spellings(terminal.regex))
+    return {terminal.regex, *[text.strip() for text in texts if text.strip()]}
+
+
 def links(names: Iterable[str]) -> str:
-    """Links to the pages of formats; of many, to the first ones."""
+    """Links to the pages of formats; nothing of many, so that a new one changes no other page."""
     known = sorted(names)
-    more = f" and {len(known) - _NAMED} others" if len(known) > _NAMED else ""
-    return ", ".join([f"[{code(name)}](../{name}/README.md)" for name in known[:_NAMED]]) + more or "no other"
+    if len(known) > _NAMED:
+        return "many formats"
+    return ", ".join([f"[{code(name)}](../{name}/README.md)" for name in known]) or "no other"
 
 
 def _values(name: str, header: Header, syntax: Syntax) -> Iterator[str]:

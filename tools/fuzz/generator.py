@@ -130,11 +130,19 @@ class _Walk:
         return self._take(position, last[0]) if last else position
 
     def _step_closer(self, position: Position, distances: dict[int, int]) -> Position:
-        found = [(distances.get(self._map.number(position.after(step))), step) for step in self._choices(position)]
-        least = min([distance for distance, _ in found if distance is not None])
+        found = self._nearer(self._choices(position), position, distances) or self._nearer(
+            position.steps, position, distances
+        )
+        least = min([distance for distance, _ in found])
         most = least if self._random.random() < _STRAIGHT else least + 2
-        near = [step for distance, step in found if distance is not None and distance <= most]
-        return self._take(position, self._random.choice(near))
+        return self._take(position, self._random.choice([step for distance, step in found if distance <= most]))
+
+    def _nearer(
+        self, steps: list[Transition], position: Position, distances: dict[int, int]
+    ) -> list[tuple[int, Transition]]:
+        """The steps from which a goal can be reached, with the distance from there."""
+        found = [(distances.get(self._map.number(position.after(step))), step) for step in steps]
+        return [(distance, step) for distance, step in found if distance is not None]
 
     def _choices(self, position: Position) -> list[Transition]:
         """The transitions that make sense: an action is not over while it lacks an argument that it needs.

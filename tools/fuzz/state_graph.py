@@ -7,8 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Transition
+from outspoken.results.errors import GrammarError
 
 from .lexer import Position
+
+#: A deeper stack than any sound grammar has: one of its rules nests in itself.
+_DEEP = 300
 
 
 class Step(NamedTuple):
@@ -19,7 +23,10 @@ class Step(NamedTuple):
 
 
 class StateGraph:
-    """The places of a format that a text can reach, and the ways between them."""
+    """The places of a format that a text can reach, and the ways between them.
+
+    Raises GrammarError if a rule nests in itself, so that there is no end to them.
+    """
 
     def __init__(self, automaton: Automaton) -> None:
         self.positions = [Position(automaton.start)]
@@ -40,6 +47,9 @@ class StateGraph:
     def _add(self, position: Position) -> int:
         number = self._numbers.setdefault(position.key, len(self.positions))
         if number == len(self.positions):
+            if len(position.config.stack) > _DEEP:
+                name = position.config.automaton.tables.header.format
+                raise GrammarError(f"{name}.lark", "a rule nests in itself without end")
             self.positions.append(position)
             self._arrivals.append([])
         return number

@@ -256,13 +256,16 @@ class TokenWriter:
 
     def _spelled(self, lexeme: Lexeme, pieces: tuple[str, ...]) -> None:
         """An object in a notation that the grammar spells, and what it says without a schema."""
-        step, found = lexeme.transition, None
-        notation, behind = notation_of(step.terminal), step.target.markers[0].terminal.canonical
-        while found is None or found[1] != len(lexeme.text):
+        step = lexeme.transition
+        notation, markers = notation_of(step.terminal), step.target.markers
+        behind = markers[0].terminal.canonical if markers else ""
+        for _ in range(_TRIES):
             written = notation.write(values.mapping(self._random, pieces if self._random.random() < 0.5 else ()))
-            lexeme.text = written or ""
-            found = notation.read_at(lexeme.text + behind, 0, DEFAULT.max_depth, True) if written is not None else None
-        lexeme.value = found[0]
+            found = notation.read_at(f"{written}{behind}", 0, DEFAULT.max_depth, True) if written is not None else None
+            if written is not None and found is not None and found[1] == len(written):
+                lexeme.text, lexeme.value = written, found[0]
+                return
+        lexeme.text, lexeme.value = notation.write({}) or "", {}
 
     def _json(self, short: str, role: str, pieces: tuple[str, ...]) -> Any:
         random = self._random

@@ -80,11 +80,11 @@ def described(config: Config, number: int = 0) -> ConfigView:
     nodes = config.automaton.tables.nodes
     inside = " > ".join([" or ".join(nodes[state].split()) for state in config.stack if nodes[state]])
     free = config.free.terminal.short if config.free else ""
-    expected = tuple(dict.fromkeys([Expected(t.terminal.short, _spelled(t)) for t in _acceptable(config)]))
+    expected = tuple(dict.fromkeys([Expected(t.terminal.short, _spelled(t)) for t in acceptable(config)]))
     return ConfigView(number, inside, free, expected, config.end_operations() is not None, config.stack)
 
 
-def _acceptable(config: Config) -> Iterator[Transition]:
+def acceptable(config: Config) -> Iterator[Transition]:
     """What may stand in a configuration: markers and embedded values, and those that may end its free text."""
     yield from config.embedded
     yield from [step for step in config.markers if not step.inserted]

@@ -161,7 +161,7 @@ def show(text: str, source: str, requested: str, *, tools: Any = None, prefix: s
     view.tree = tree(trace.tokens())
     view.rules = dict(_rules(view.tree, ()))
     view.segments = [SegmentView(s.kind, segment_title(s), segment_value(s), *s.span) for s in reply.segments]
-    view.refusals = refusals(trace.log, reply)
+    view.refusals = refusals(trace.log, reply, reply.format or (requested if requested != "auto" else ""))
     view.moments = [snapshot.numbered(configs) for snapshot in recorder.snapshots]
     view.configs = configs.views
     view.openers = [e for e in configs.views[0].expected if view.reply.format or requested != "auto"]

@@ -8,30 +8,38 @@ from itertools import islice
 from outspoken import Reply
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.snippet import visible
 
-from .configurations import described
+from .conditions import unmet, unmet_openers
+from .configurations import acceptable, described
 from .trace import Step
 
 #: This many terminals are named of those that were expected.
 _MOST = 8
+#: This many tokens are shown of those that were read before, and this many characters of each.
+_TOKENS, _LONG = 4, 40
 
 
-def refusals(log: list[Step], reply: Reply) -> list[str]:
-    """The places where a grammar refused the text, and those that no format reads, each drawn."""
+def refusals(log: list[Step], reply: Reply, name: str) -> list[str]:
+    """The places where a grammar refused the text, those that no format reads, and openers that open nothing, drawn.
+
+    `name` is the format that the text was read in, "" for none.
+    """
     notes: list[PendingDiagnostic] = []
     begun = 0
     for number, step in enumerate(log):
         if step.kind == "read":
             begun = step.end
         elif step.kind == "refused":
-            notes.append(_refused(step, _outcome(log, number + 1), begun, reply.raw))
+            notes.append(_refused(step, log[:number], _outcome(log, number + 1), begun, reply.raw))
         elif step.kind == "tried":
             notes.append(_tried(step))
+    notes = notes or list(unmet_openers(reply, name))
     return [diagnostic.frame() for diagnostic in place_diagnostics(notes, reply.raw)]
 
 
-def _refused(step: Step, outcome: str, begun: int, raw: str) -> PendingDiagnostic:
-    """A place that was refused; the last token before it ended at `begun`."""
+def _refused(step: Step, before: list[Step], outcome: str, begun: int, raw: str) -> PendingDiagnostic:
+    """A place that was refused, behind some steps; the last token before it ended at `begun`."""
     config, embedded = step.config, step.transition
     if embedded is not None:
         message = f"`{embedded.terminal.short}` cannot be read on here"
@@ -40,8 +48,25 @@ def _refused(step: Step, outcome: str, begun: int, raw: str) -> PendingDiagnosti
     else:
         message = "the grammar has no place for what stands here"
     wrong = _json_error(raw, begun) if embedded is not None and embedded.terminal.short in JSON_FIRST else ""
-    notes = [wrong or _expected(step), *([outcome] if outcome else [])]
+    read = _read(before, raw)
+    notes = [*([read] if read else []), wrong or _expected(step)]
+    notes += unmet(acceptable(config), raw, max(step.start, 0)) if embedded is None else []
+    notes += [outcome] if outcome else []
     return PendingDiagnostic("refused", message, _span(step, raw), "note", _format(step), "refused here", tuple(notes))
+
+
+def _read(before: list[Step], raw: str) -> str:
+    """The last tokens that were read in the segment before a place."""
+    tokens: list[str] = []
+    for step in reversed(before):
+        if step.kind != "read" or step.transition is None or step.transition.terminal.short == "TEXT":
+            break
+        text = visible(raw[max(step.start, 0) : max(step.end, 0)].strip())
+        shown = text if len(text) <= _LONG else f"{text[: _LONG // 2]}...{text[-_LONG // 3 :]}"
+        tokens.append(f"`{step.transition.terminal.short}` {shown}".strip())
+        if len(tokens) == _TOKENS:
+            break
+    return f"read before it: {', '.join(reversed(tokens))}" if tokens else ""
 
 
 def _tried(step: Step) -> PendingDiagnostic:
