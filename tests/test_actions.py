@@ -46,6 +46,7 @@ _FIELDS: dict[str, Any] = {
     "repairs": st.just(()),
     "data_schema": st.none() | st.just({"type": "object"}),
     "cells": st.dictionaries(TEXTS, VALUES),
+    "errors": st.lists(TEXTS | st.dictionaries(TEXTS, VALUES), max_size=2),
 }
 
 

@@ -26,12 +26,13 @@ SOURCES = {
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 441544785,
-    "skyvern.lark": 2773842624,
+    "skyvern.lark": 3023779283,
 }
 FORMAT = "skyvern"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    "\"action\":",
     "\"action_type\":",
     "\"actions\":",
 )
@@ -87,11 +88,11 @@ header = Header(
         "(action_type=INPUT_TEXT)": "type_text(element.id=target!, text=text!)",
         "(action_type=PASTE_TEXT)": "type_text(element.id=target!, text=text!, paste=true)",
         (
-            "(action_type=KEYPRESS|PRESS_ENTER, keys, hold=true)"
+            "(action_type=KEYPRESS|PRESS_ENTER, !key, keys, hold=true)"
         ): (
             "press_keys(keys=keys!, seconds=duration, mode=\"hold\")"
         ),
-        "(action_type=KEYPRESS|PRESS_ENTER, keys)": "press_keys(keys=keys!, repeat=repeat)",
+        "(action_type=KEYPRESS|PRESS_ENTER, !key, keys)": "press_keys(keys=keys!, repeat=repeat)",
         (
             "(action_type=KEYPRESS|PRESS_ENTER, key=enter|tab|escape|arrowdown|arrowup|down|up|a|b|c|d|e|f|g|h|i|j|k|"
             "l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|6|7|8|9)"
@@ -128,9 +129,15 @@ header = Header(
         "(action_type=EXECUTE_JS)": "run_code(code=js_code!, language=\"javascript\")",
         "(action_type=SOLVE_CAPTCHA)": "solve_captcha(captcha=captcha_type)",
         "(action_type=VERIFICATION_CODE)": "verification_code(code=verification_code)",
-        "(action_type=COMPLETE)": "complete(answer=output)",
+        "(action_type=COMPLETE)": "complete(answer=output:json)",
         "(action_type=TERMINATE)": "fail(errors=errors)",
         "(action_type=NULL_ACTION)": "no_op",
+        "(action=complete)": "complete(answer=useful_information:json)",
+        "(action=terminate)": "fail(reason=useful_information:json)",
+        "(action=solve_captcha)": "solve_captcha",
+        "(action=get_verification_code)": "verification_code",
+        "(action=get_magic_link)": "verification_code(link=true)",
+        "(action=other)": "no_op(reason=useful_information:json)",
     },
     evidence={
         "_LIST_OPEN": "alone",
@@ -152,33 +159,36 @@ match_1 = lazy(
     r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
     r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
     r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
-    "\\[{])|~~~(?<!~~~~)~{0,12}[^~\\n{\\[]{0,80}\\s{0,99}(?=[\\[{])|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|use"
-    r"r_goal_\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_"
-    "verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|place_to_enter_v"
-    r"erification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reaso"
-    r'ning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_go'
-    r'al_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0'
-    r'c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ '
-    "\\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|"
-    "id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\""
-    r'\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r'
-    "\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)"
-    "[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{1,99}\"\\s{0,99}:))(?:[ \\t\\x0c\\r\\n]*"
-    r'(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?i:```(?<![^\n ]```)'
-    r"(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!["
-    r"^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    "\\[{])|~~~(?<!~~~~)~{0,12}[^~\\n{\\[]{0,80}\\s{0,99}(?=[\\[{])|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type"
+    "|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|\\{(?=\\s{0,99}\"action\"\\s{0,99}:\\s{0,99"
+    r'}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s{0,99}"useful_information"\s{0,99}:))'
+    r')(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r'
+    "\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_"
+    r"\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_verify)"
+    "_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|place_to_enter_verifica"
+    r'tion_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"'
+    r'\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_goal_sta'
+    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]'
+    r'*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ \t\x0c'
+    "\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|eleme"
+    "nt_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{1,99}"
+    r'"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|'
+    r"))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
+    r"ool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think"
+    r"(?:ing)?>))()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    "[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoug"
-    "hts|(?:verification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ "
-    r'\t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_sta'
-    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(('
-    r'?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}"'
-    r')))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\[('
-    "?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
-    ")|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))"
-    r"))",
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id"
+    ")[\"']?\\s{0,99}:)|\\{(?=\\s{0,99}\"action\"\\s{0,99}:\\s{0,99}\"\\w{1,40}\"\\s{0,99},\\s{0,99}\"useful_"
+    "information\"\\s{0,99}:)|\\{(?=\\s{0,99}\"useful_information\"\\s{0,99}:)))|((?:\\{(?=\\s{0,99}[\"']?(?:"
+    r"actions|user_goal_\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_en"
+    "ter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|place"
+    r"_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification"
+    r'_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_plan|page_info|th'
+    r'oughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:'
+    "[ \\t\\x0c\\r\\n]*(?:(?:,)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action"
+    "_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:))))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -220,31 +230,32 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+)
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
     r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
 )
-match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
-match_11 = lazy(
-    globals(), "match_11",
+match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
     r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
 )
-match_12 = lazy(
-    globals(), "match_12",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
-    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
-)
 match_13 = lazy(globals(), "match_13", r"(?:(?i:<\/think(?:ing)?>))()")
 first_2 = lazy(globals(), "first_2", r"[\[`\{\~]", "search")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification"
-    "_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{"
-    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?="
-    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,"
-    r"99}(?:`{3,16}|~{3,16})))()",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|"
+    r'\{(?=\s{0,99}"action"\s{0,99}:\s{0,99}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s'
+    "{0,99}\"useful_information\"\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|acti"
+    r'on_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\w{1,40})["'
+    "']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|el"
+    "ement_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,16})))()",
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "[`{~",
@@ -255,11 +266,12 @@ spaces_2 = (
 )
 match_14 = lazy(
     globals(), "match_14",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:verification"
-    "_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{"
-    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\{(?="
-    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,"
-    r"99}(?:`{3,16}|~{3,16})))()",
+    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|"
+    r'\{(?=\s{0,99}"action"\s{0,99}:\s{0,99}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s'
+    "{0,99}\"useful_information\"\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|acti"
+    r'on_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\w{1,40})["'
+    "']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|el"
+    "ement_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,16})))()",
 )
 match_leading = None
 
@@ -305,34 +317,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 4:
+                        if g == 5:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[4]
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 7:
-                            start0 = m.start(5)
-                            content0 = None
-                            said = m[6]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(6), m.end(6))
-                            end_think(out, start0, m.end(6), *(content0 or ()))
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 8:
+                        if g == 6:
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 11:
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[10]
+                        if g == 9:
+                            start0 = m.start(7)
+                            content0 = None
+                            said = m[8]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(8), m.end(8))
+                            end_think(out, start0, m.end(8), *(content0 or ()))
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 10:
                             pos = m.end()
                             s = 5
                             continue
                         if g == 13:
-                            start0 = m.start()
+                            start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             key0 = m[12]
                             pos = m.end()
@@ -359,7 +371,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             pos = m.end()
-                            # after _LABELLED_OPEN in code; expected: CODE, '{', '[', '{'
+                            # after _LABELLED_OPEN in code; expected: CODE, '{', '{', '['
                             m = match_2(text, pos)
                             if m is not None:
                                 return None
@@ -388,7 +400,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 3:
                             start0 = m.start()
                             pos = m.end()
-                            # after _INLINE_OPEN in code; expected: CODE, '{', '[', '{'
+                            # after _INLINE_OPEN in code; expected: CODE, '{', '{', '['
                             m = match_2(text, pos)
                             if m is not None:
                                 return None
@@ -409,34 +421,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 4:
+                        if g == 5:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[4]
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 7:
-                            start0 = m.start(5)
-                            content0 = None
-                            said = m[6]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(6), m.end(6))
-                            end_think(out, start0, m.end(6), *(content0 or ()))
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 8:
+                        if g == 6:
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 11:
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[10]
+                        if g == 9:
+                            start0 = m.start(7)
+                            content0 = None
+                            said = m[8]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(8), m.end(8))
+                            end_think(out, start0, m.end(8), *(content0 or ()))
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 10:
                             pos = m.end()
                             s = 5
                             continue
                         if g == 13:
-                            start0 = m.start()
+                            start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             key0 = m[12]
                             pos = m.end()
@@ -509,7 +521,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after _FENCED_OPEN in code; expected: CODE, '{', '[', '{'
+                        # state 2: after _FENCED_OPEN in code; expected: CODE, '{', '{', '['
                         m = match_2(text, pos)
                         if m is not None:
                             g = m.lastindex
@@ -641,7 +653,103 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     else:
                         if s < 4:
-                            # state 3: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
+                            # state 3: after '": ' in action; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                # after JSON_VALUE in action; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_9(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        # after '": ' in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            k = key0 or place_name(args0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 10
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    if g == 4:
+                                        e = m.end(3)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        pos = m.end()
+                                        s = 8
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 4: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
@@ -656,7 +764,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         content0 = last, (m.start(2), m.end(2))
                                     end_think(out, start0, m.end(2), *(content0 or ()))
                                     pos = m.end()
-                                    s = 3
+                                    s = 4
                                     continue
                                 if g == 6:
                                     start0 = m.start(4)
@@ -678,7 +786,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                             key0 = m[2]
                                             pos = m.end()
-                                            s = 10
+                                            s = 11
                                             continue
                                         return None
                                     c = text[pos]
@@ -697,13 +805,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after '{' in action; expected: '"', '}'
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
                                             key0 = m[1]
                                             pos = m.end()
-                                            s = 10
+                                            s = 11
                                             continue
                                         return None
                                     return bool(out.segments or out.run_model)
@@ -712,7 +820,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ']'; expected: ', ', '}'
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -724,120 +832,107 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return bool(out.segments or out.run_model)
                                 return None
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 4: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
-                            if pos == n:
-                                return None
-                            m = match_7(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start0 = m.start(1)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[2]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        # after JSON_VALUE in action; expected: ', ', '}'
-                                        if pos == n:
-                                            return None
-                                        m = match_8(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 2:
-                                                key0 = m[1]
-                                                pos = m.end()
-                                                # after '": ' in action; expected: JSON_VALUE
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c in "\"-0123456789[fnt{":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key0 or place_name(args0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        if True:
-                                                            if types is not None:
-                                                                return None
-                                                            value, fits = bare0, True
-                                                        else:
-                                                            value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 11
-                                                    continue
-                                                return bool(out.segments or out.run_model)
-                                            return None
-                                        return bool(out.segments or out.run_model)
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "\"":
-                                return None
-                            return bool(out.segments or out.run_model)
             else:
                 if s < 8:
                     if s < 6:
-                        # state 5: after '": ' in action; expected: JSON_VALUE
+                        # state 5: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
                         if pos == n:
+                            return None
+                        m = match_7(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                start0 = m.start(1)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[2]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    # after JSON_VALUE in action; expected: ', ', '}'
+                                    if pos == n:
+                                        return None
+                                    m = match_8(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 2:
+                                            key0 = m[1]
+                                            pos = m.end()
+                                            # after '": ' in action; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c in "\"-0123456789[fnt{":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if True:
+                                                        if types is not None:
+                                                            return None
+                                                        value, fits = bare0, True
+                                                    else:
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 12
+                                                continue
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                return bool(out.segments or out.run_model)
                             return None
                         c = text[pos]
                         if c in " \t\r\n\x0c":
@@ -845,91 +940,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos == n:
                                 return None
                             c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            k = key0 or place_name(args0)
-                            if bare0 is None:
-                                value, t = last, said or to_json(last)
-                            else:
-                                types = types_of(tools, name0, k)
-                                if True:
-                                    if types is not None:
-                                        return None
-                                    value, fits = bare0, True
-                                else:
-                                    value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            pos = e
-                            # after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_11(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 12
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 7:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
+                        if c == "\"":
+                            return None
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
@@ -1017,7 +1029,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             s = 13
                                             continue
                                         return bool(out.segments or out.run_model)
-                                    if g == 4:
+                                    if g == 7:
                                         e = m.end(3)
                                         raw = text[start0:e]
                                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -1122,106 +1134,165 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 10: after '": ' in action; expected: JSON_VALUE
+                            # state 10: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
                                         return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                # after JSON_VALUE in action; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_8(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
-                                        pos = m.end()
-                                        # after '": ' in action; expected: JSON_VALUE
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
                                         if pos == n:
                                             return None
                                         c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                if True:
-                                                    if types is not None:
-                                                        return None
-                                                    value, fits = bare0, True
-                                                else:
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 14
-                                            continue
-                                        return bool(out.segments or out.run_model)
-                                    if g == 8:
-                                        e = m.end(3)
-                                        raw = text[start0:e]
-                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
                                             return None
-                                        pos = m.end()
-                                        s = 8
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 10
                                         continue
-                                    return None
-                                return bool(out.segments or out.run_model)
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                return None
                             return bool(out.segments or out.run_model)
         else:
             if s < 16:
                 if s < 13:
                     if s < 12:
-                        # state 11: after JSON_VALUE in action; expected: ', ', '}'
+                        # state 11: after '": ' in action; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_8(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 14
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 8:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 12: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -1266,7 +1337,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 11
+                                    s = 12
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 6:
@@ -1383,161 +1454,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 12: after JSON_VALUE in action; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_11(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 12
-                                    continue
-                                return bool(out.segments or out.run_model)
-                            if g == 6:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[5]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    # after JSON_VALUE in action; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_11(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key0 = m[1]
-                                            pos = m.end()
-                                            # after '": ' in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                k = key0 or place_name(args0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare0, True
-                                                    else:
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 16
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return bool(out.segments or out.run_model)
-                            if g == 7:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
                 else:
                     if s < 14:
                         # state 13: after JSON_VALUE in action; expected: ', ', '}'
@@ -1588,7 +1504,103 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 return bool(out.segments or out.run_model)
-                            if g == 4:
+                            if g == 6:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[5]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    # after JSON_VALUE in action; expected: ', ', '}'
+                                    if pos == n:
+                                        return None
+                                    m = match_12(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 2:
+                                            key0 = m[1]
+                                            pos = m.end()
+                                            # after '": ' in action; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c in "\"-0123456789[fnt{":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key0 or place_name(args0)
+                                                if bare0 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name0, k)
+                                                    if True:
+                                                        if types is not None:
+                                                            return None
+                                                        value, fits = bare0, True
+                                                    else:
+                                                        value, fits = bare_value(bare0, types, "json")
+                                                    if not fits:
+                                                        return None
+                                                    t = to_json(value)
+                                                if args0 is None:
+                                                    args0, parts0 = {}, []
+                                                elif k in args0:
+                                                    return None
+                                                parts0.append(argument_text(args0, k, t))
+                                                args0[k] = value
+                                                key0 = bare0 = None
+                                                pos = e
+                                                s = 16
+                                                continue
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    return bool(out.segments or out.run_model)
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
                                 e = m.end(3)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
@@ -1814,6 +1826,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 18
                                     continue
+                                if g == 8:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
                                 return None
                             return bool(out.segments or out.run_model)
             else:
@@ -1822,7 +1842,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 16: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_11(text, pos)
+                        m = match_12(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -2096,7 +2116,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2238,7 +2258,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:

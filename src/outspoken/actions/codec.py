@@ -16,9 +16,11 @@ from outspoken.results.settings import DEFAULT, Settings
 
 from .fields import (
     CONVERSIONS,
+    JSON_TEXT,
     SUBMIT,
     FieldError,
     field_type,
+    json_text,
     read_path,
     read_point,
     read_value,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 _REMARKS = frozenset({"reasoning", "intention", "confidence", "sensitive"})
 #: The edges of the spaces that do not depend on the screen.
 _EDGES: dict[str, float] = {"rel1000": 1000, "rel999": 999, "unit": 1}
+#: The words of conditions that are no text.
+_BOOLEANS = {"true": True, "false": False}
 #: The element fields that take the place of points in spaces without coordinates.
 _ELEMENT_FIELDS = {"point": "element", "start": "start_element", "end": "end_element"}
 
@@ -70,9 +74,22 @@ def decode_action(
         subject = f"`{name}`" if name else "the action"
         return DecodedAction(unknown_action(name, arguments, common), f"{subject} {error}", error.argument)
     used = {key for condition in rule.conditions for key in condition.keys} | decoder.used
-    extra = _as_data({key: value for key, value in arguments.items() if key not in used})
+    extra = _as_data(_without(arguments, used))
     action = build_action(rule.model, {**common, "name": name, "extra": extra, **fields})
     return DecodedAction(action, clamped=tuple(decoder.clamped))
+
+
+def _without(arguments: dict[str, Any], used: set[str]) -> dict[str, Any]:
+    """Arguments without those that were used; of an object of which only `object.key` was used, the rest."""
+    rest: dict[str, Any] = {}
+    for key, value in arguments.items():
+        inner = {path[len(key) + 1 :] for path in used if path.startswith(f"{key}.")}
+        if inner and isinstance(value, dict):
+            parts = {name: part for name, part in cast("dict[str, Any]", value).items() if part is not None}
+            value = _without(parts, inner)
+        if key not in used and not (inner and value == {}):
+            rest[key] = value
+    return rest
 
 
 def build_action(model: type[BaseAction], values: dict[str, Any]) -> Any:
@@ -152,7 +169,7 @@ class FieldDecoder:
         for source in origin.sources:
             found = [find_argument((key,), arguments) for key in source]
             if all(value is not None for _, value in found):
-                self.used.update([key.partition(".")[0] for key in source])
+                self.used.update(source)
                 return source[0], found[0][1] if len(found) == 1 else [value for _, value in found]
         return origin.sources[0][0], None
 
@@ -169,7 +186,7 @@ class FieldDecoder:
         except FieldError:
             if field not in _REMARKS:
                 raise
-            self.used.discard(key.partition(".")[0])
+            self.used.discard(key)
             return {}
 
     def _decode(self, field: str, origin: FieldSource, key: str, value: Any) -> dict[str, Any]:
@@ -187,11 +204,11 @@ class FieldDecoder:
         if kind.reader == "points":
             places = read_value(kind, value, key, self._space)
             return {name: [self._in_pixels(read_point(place, self._space, key), key) for place in places]}
-        read = read_value(kind, value, key, self._space)
+        read = json_text(value) if origin.conversion == JSON_TEXT else read_value(kind, value, key, self._space)
         if origin.conversion == SUBMIT:
             submits = read.endswith("\n")
             return {name: read[:-1] if submits else read, "submit": submits}
-        if origin.conversion and read is not None:
+        if origin.conversion in CONVERSIONS and read is not None:
             try:
                 read = CONVERSIONS[origin.conversion].read(read)
             except ValueError as error:
@@ -249,17 +266,39 @@ def encode_action(header: Header, action: BaseAction) -> tuple[str, dict[str, An
         return None
     for own, rule in _candidates(mapping, action):
         arguments = _arguments(header, rule, action)
-        if arguments is not None:
-            return action.name if own else rule.names[0], {**arguments, **(action.extra if own else {})}
+        if arguments is None:
+            continue
+        if not own:
+            return rule.names[0], arguments
+        if action.name not in rule.names:
+            arguments[rule.conditions[0].keys[0]] = action.name
+        return action.name if action.name in rule.names else "", _merged(arguments, action.extra)
     return None
+
+
+def _merged(arguments: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of fields and all others; both may be parts of one object."""
+    made = {**arguments, **extra}
+    for key in arguments.keys() & extra.keys():
+        if isinstance(arguments[key], dict) and isinstance(extra[key], dict):
+            made[key] = _merged(arguments[key], extra[key])
+    return made
 
 
 def _candidates(mapping: ActionMapping, action: BaseAction) -> Iterator[tuple[bool, MappingRule]]:
     """The rules for the model of an action, each with whether it has the action's own name."""
     kind = getattr(action, "type", "")
     fitting = [rule for rule in mapping.rules if rule.type == kind and rule.model is type(action)]
-    yield from [(True, rule) for rule in fitting if action.name and action.name in rule.names]
+    yield from [(True, rule) for rule in fitting if action.name and _has_name(mapping, rule, action.name)]
     yield from [(False, rule) for rule in fitting]
+
+
+def _has_name(mapping: ActionMapping, rule: MappingRule, name: str) -> bool:
+    """Is a rule for this word, as the name of actions or as the value of the argument that names them?"""
+    if name in rule.names:
+        return True
+    first = rule.conditions[0] if "" in rule.names and rule.conditions else None
+    return first is not None and first.expected and first.holds({first.keys[0]: name}, any_case=mapping.any_case)
 
 
 def _arguments(header: Header, rule: MappingRule, action: BaseAction) -> dict[str, Any] | None:
@@ -268,7 +307,7 @@ def _arguments(header: Header, rule: MappingRule, action: BaseAction) -> dict[st
     found: dict[str, Any] = {}
     for condition in rule.conditions:
         if condition.expected and condition.words:
-            found[condition.keys[0]] = condition.words[0]
+            found[condition.keys[0]] = _BOOLEANS.get(condition.words[0], condition.words[0])
     for field, value in rule.constants.items():
         if unwritten.pop(field, _default(rule.model, field)) != value:
             return None

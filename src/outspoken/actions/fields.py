@@ -100,6 +100,8 @@ CONVERSIONS: dict[str, Conversion] = {
     "web": Conversion(_web_url, _identity),
 }
 SUBMIT = "submit"
+#: A conversion to text of a value of any kind.
+JSON_TEXT = "json"
 
 
 def _simplified(value: Any) -> Any:
@@ -119,6 +121,8 @@ def field_type(model: type[BaseModel], field: str) -> FieldType:
     """How a field of a model is read, by its name or type."""
     if field in _KEY_FIELDS:
         return FieldType(field)
+    if model is ElementRef and field == "id":
+        return FieldType("identifier")
     if field == "actions":
         return FieldType("actions")
     accepted = _without_none(model.model_fields[field].annotation)
@@ -126,7 +130,7 @@ def field_type(model: type[BaseModel], field: str) -> FieldType:
         return FieldType("word", get_args(accepted))
     if get_origin(accepted) is list:
         inner = get_args(accepted)[0]
-        return FieldType("points" if inner is Point else "texts")
+        return FieldType("points" if inner is Point else "texts" if inner is str else "entries")
     readers: dict[Any, str] = {
         Point: "point", ElementRef: "element", str: "text", int: "integer", float: "number", bool: "boolean",
     }  # fmt: skip
@@ -234,8 +238,26 @@ def _boolean(value: Any, argument: str) -> bool:
 
 def _text(value: Any, argument: str) -> str:
     if isinstance(value, (dict, list)):
-        return to_json(cast("Any", value))
+        raise FieldError(argument, f"needs text in `{argument}`, got {repr(cast('object', value))[:40]}")
     return value if isinstance(value, str) else str(value)
+
+
+def json_text(value: Any) -> str:
+    """A text, or the JSON of any other value."""
+    return value if isinstance(value, str) else to_json(value)
+
+
+def _identifier(value: Any, argument: str) -> str:
+    """Text or a number that identifies something."""
+    if isinstance(value, bool):
+        raise FieldError(argument, f"needs text in `{argument}`, got {value!r}")
+    return _text(value, argument)
+
+
+def _entries(value: Any, argument: str) -> list[Any]:
+    """A list of texts and objects, or one of them."""
+    listed = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [item if isinstance(item, dict) else json_text(item) for item in listed]
 
 
 def _word(value: Any, argument: str, words: tuple[str, ...]) -> str:
@@ -300,7 +322,7 @@ def _element(value: Any, argument: str) -> ElementRef:
     known: dict[str, Any] = {}
     for key, part in cast("dict[str, Any]", value).items():
         if key in ElementRef.model_fields and part is not None:
-            known[key] = _integer(part, argument) if key == "index" else _text(part, argument)
+            known[key] = _READERS[field_type(ElementRef, key).reader](part, argument)
     return ElementRef.of(known)
 
 
@@ -330,7 +352,7 @@ def _list_of(value: Any) -> list[Any] | None:
 _READERS: dict[str, Callable[[Any, str], Any]] = {
     "key": _key, "keys": _keys, "modifiers": _modifiers, "text": _text, "texts": _texts, "integer": _integer,
     "number": _number, "seconds": _seconds, "boolean": _boolean, "element": _element, "object": _object,
-    "points": _items, "actions": _items,
+    "points": _items, "actions": _items, "entries": _entries, "identifier": _identifier,
 }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SIDE = re.compile(r"([^()]*?)\s*(?:\((.*)\))?", re.DOTALL)
 _VALUE = rf"(?:{STRING}|[\w.+\-]+)"
-_CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=)\s*({_VALUE}(?:\|{_VALUE})*))?\s*(?:,|$)")
+_CONDITION = re.compile(rf"\s*(!?)([\w.$]+)\s*(?:(!?=|<)\s*({_VALUE}(?:\|{_VALUE})*))?\s*(?:,|$)")
 _WORD = re.compile(rf"{STRING}|[^|]+")
 
 #: The left side of the line whose fields all actions have.
@@ -41,16 +41,20 @@ PARTS = "*"
 class Condition(NamedTuple):
     """A condition on the first argument in `keys` that is present.
 
-    Its value must be one of `words`, or any value if there are no words; with `expected=False`, it must not.
+    Its value must be one of `words`, or any value if there are no words; with `expected=False`, it must not. With
+    `below`, it must be a lower number.
     """
 
     keys: tuple[str, ...]
     words: tuple[str, ...]
     expected: bool
+    below: float | None = None
 
     def holds(self, arguments: dict[str, Any], *, any_case: bool = False) -> bool:
         """True if the arguments satisfy the condition."""
         _, value = find_argument(self.keys, arguments)
+        if self.below is not None:
+            return isinstance(value, (int, float)) and value < self.below
         if not self.words:
             return (value is not None) is self.expected
         text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -245,6 +249,10 @@ def _conditions(text: str, named: Groups) -> Iterator[Condition]:
         match = _CONDITION.match(text, pos)
         if match is None or (match[1] and match[3]):
             raise ValueError(f"`{text[pos:].strip()}` is not `argument`, `!argument` or `argument=word|word`")
-        words = tuple([unquoted(word) for word in _WORD.findall(match[4] or "")])
-        yield Condition(named.get(match[2], (match[2],)), words, match[3] != "!=" and not match[1])
+        keys = named.get(match[2], (match[2],))
+        if match[3] == "<":
+            yield Condition(keys, (), True, float(match[4]))
+        else:
+            words = tuple([unquoted(word) for word in _WORD.findall(match[4] or "")])
+            yield Condition(keys, words, match[3] != "!=" and not match[1])
         pos = match.end()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
 
-from .fields import CONVERSIONS, SUBMIT, field_type
+from .fields import CONVERSIONS, JSON_TEXT, SUBMIT, field_type
 from .words import PATH, STRING, Groups, unquoted
 
 _FIELD = re.compile(rf'\s*([\w.]+)\s*=\s*({STRING}|[^\s,"()]+)\s*(?:,|$)')
@@ -57,8 +57,9 @@ def _fields(text: str, model: str) -> Iterator[tuple[str, str]]:
 def _origin(value: str, named: Groups) -> FieldSource:
     """The arguments that a field is read from."""
     match = _SOURCE.fullmatch(value)
-    if match is None or (match[2] and match[2] not in {*CONVERSIONS, SUBMIT}):
-        conversions = ", ".join(sorted({*CONVERSIONS, SUBMIT}))
+    known = {*CONVERSIONS, SUBMIT, JSON_TEXT}
+    if match is None or (match[2] and match[2] not in known):
+        conversions = ", ".join(sorted(known))
         raise ValueError(f"`{value}` is not `source|source`, `x+y` or `source:conversion`; conversions: {conversions}")
     sources: list[tuple[str, ...]] = []
     for source in match[1].split("|"):

@@ -3,41 +3,63 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
-from urllib.parse import urlsplit
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
-_HOST = re.compile(r"[^\s<>\"\\^`{|}]+")
+_SCHEME = re.compile(r"https?:|[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)", re.IGNORECASE)
+_URL = re.compile(r"[^\s\x00-\x1f\x7f<>\"\\^`{|}]+")
 _LOCAL = ("localhost", "local", "internal", "home.arpa")
+#: IPv6 networks whose addresses hold an IPv4 address, and how many bits stand behind it
+_HOLDING_IPV4 = tuple(
+    [(ip_network(network), 0) for network in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")]
+    + [(ip_network("2002::/16"), 80)]
+)
 
 
 def web_url(text: str) -> str:
     """A web URL without surrounding white space, and with `https://` if it has no scheme.
 
     Raises ValueError for text that is not a web URL, and for a host in the caller's own network: a name such as
-    `localhost`, or a private, loopback or link-local address. Names are not resolved, so a public name for a private
-    address passes.
+    `localhost`, or an address that is not public. The host is the one to which a browser connects: `127.1`, `0x7f.1`,
+    `127%2e0.0.1` and `１２７.0.0.1` are 127.0.0.1. Names are not resolved: a public name for a private address passes.
     """
     url = text.strip()
     if not _SCHEME.match(url):
         url = f"https://{url.removeprefix('//')}"
-    try:
-        parts = urlsplit(url)
-        scheme, host = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
-    except ValueError:
-        scheme = host = ""
-    if not host or not _HOST.fullmatch(url) or scheme not in ("http", "https"):
+    host = _browser_host(url) if _URL.fullmatch(url) else ""
+    if not host:
         raise ValueError(f"no web URL: {text[:80]!r}")
     if _is_local(host):
         raise ValueError(f"a URL in your own network: {text[:80]!r}")
     return url
 
 
+def _browser_host(url: str) -> str:
+    """The host of a web URL as the WHATWG URL standard normalises it; "" if a browser does not open the URL."""
+    from ada_url import URL  # a library in C; only addresses need it
+
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return ""
+    return parsed.hostname.rstrip(".") if parsed.protocol in ("http:", "https:") else ""
+
+
 def _is_local(host: str) -> bool:
-    """True for a host name or address that belongs to the caller's own network."""
+    """True for a normalised host name or address that belongs to the caller's own network."""
     if host in _LOCAL or host.endswith(tuple([f".{name}" for name in _LOCAL])):
         return True
     try:
-        return not ip_address(int(host, 0) if host.isalnum() and host[0].isdigit() else host).is_global
+        address = ip_address(host.strip("[]"))
     except ValueError:
         return False
+    return not all(one.is_global and not one.is_multicast for one in _addresses(address))
+
+
+def _addresses(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
+    """An address, and the IPv4 address that it holds. A mapped IPv4 address stands for that alone."""
+    if isinstance(address, IPv4Address):
+        return [address]
+    if address.ipv4_mapped is not None:
+        return [address.ipv4_mapped]
+    held = [IPv4Address(int(address) >> bits & 0xFFFFFFFF) for net, bits in _HOLDING_IPV4 if address in net]
+    return [address, *held]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -24,11 +24,11 @@ class Answer(BaseAction):
 
 
 class Fail(BaseAction):
-    """The task cannot be completed."""
+    """The task cannot be completed. `errors` are what the model says of it, as texts and objects."""
 
     type: Literal["fail"] = "fail"
     reason: str | None = None
-    errors: list[str] = Field(default_factory=list[str])
+    errors: list[str | dict[str, Any]] = Field(default_factory=list[str | dict[str, Any]])
 
 
 class AskUser(BaseAction):
@@ -60,7 +60,8 @@ class SolveCaptcha(BaseAction):
 
 
 class VerificationCode(BaseAction):
-    """Get or enter a verification code."""
+    """Get or enter a verification code. With `link`, get the link of a message that confirms a sign-in."""
 
     type: Literal["verification_code"] = "verification_code"
     code: str | None = None
+    link: bool = False

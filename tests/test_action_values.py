@@ -1,0 +1,198 @@
+"""Values of actions that are of another kind than the field, out of range, or parts of an object, and hosts of URLs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from outspoken import Action, Reply, parse, render
+from outspoken.actions.urls import web_url
+from outspoken.processing import parse_action
+
+
+def skyvern(action_type: str, **arguments: Any) -> Action:
+    """The action for these arguments."""
+    (action,) = [s for s in _reply({"action_type": action_type, **arguments}).segments if s.kind == "action"]
+    return action
+
+
+def _reply(*actions: dict[str, Any]) -> Reply:
+    return parse(json.dumps({"actions": actions}, ensure_ascii=False), "skyvern")
+
+
+def _objects(random: Random) -> Iterator[dict[str, Any]]:
+    """The object of a click with some keys that a field reads and some that none does."""
+    for _ in range(20):
+        names = random.sample(["thought", "single_option_click", "desired_state", "note", "seen"], random.randint(1, 5))
+        yield {
+            name: random.choice(["on", True, 3, {"deep": [1]}]) if name != "desired_state" else "on" for name in names
+        }
+
+
+def test_no_part_of_an_object_is_lost() -> None:
+    """A field takes one key of an object: the other keys are in `extra`, and are written again."""
+    for given in _objects(Random(5)):
+        action = skyvern("CLICK", id="A", click_context=given)
+        assert action.type == "click"
+        rest = {key: value for key, value in given.items() if key != "desired_state"}
+        assert (action.desired_state, action.extra.get("click_context", {})) == (given.get("desired_state"), rest)
+        written = json.loads(render([action], "skyvern"))["actions"][0]
+        assert written == {"action_type": "CLICK", "id": "A", "click_context": given}
+
+
+def test_what_is_no_text_is_not_written_as_text() -> None:
+    """An object or a list where a text is needed makes the action invalid, since its JSON would be typed or sought."""
+    values: list[Any] = [{}, {"x": 1}, [], ["a"], [[]], [{"b": 2}]]
+    for value in values:
+        for wrong in (
+            skyvern("CLICK", id=value),
+            skyvern("INPUT_TEXT", id="A", text=value),
+            skyvern("UPLOAD_FILE", id="A", file_url=value),
+            skyvern("SELECT_OPTION", id="A", option={"label": value}),
+        ):
+            assert (wrong.type, wrong.status) == ("unknown", "invalid"), wrong
+    for value in (True, False):
+        assert skyvern("CLICK", id=value).status == "invalid"
+    assert [skyvern("CLICK", id=value).element.id for value in (0, 7, "7")] == ["0", "7", "7"]  # pyright: ignore
+
+
+def test_messages_may_be_data() -> None:
+    """The result of a task may be any JSON, and its errors texts and objects."""
+    errors: list[Any] = [{"error_code": "closed", "confidence_float": 0.5}, "no page", 4, None]
+    failed = skyvern("TERMINATE", errors=errors)
+    assert failed.type == "fail"
+    assert failed.errors == [errors[0], "no page", "4", "null"]
+    assert [skyvern("TERMINATE", errors=one).errors for one in (errors[0], "x")] == [[errors[0]], ["x"]]  # pyright: ignore
+    for value, text in (("moss", "moss"), ({"a": [1]}, '{"a": [1]}'), ([1], "[1]"), (5, "5"), (True, "true")):
+        made = skyvern("COMPLETE", output=value)
+        assert made.type == "complete"
+        assert made.answer == text
+
+
+def test_counts_below_one_are_one() -> None:
+    """A count of clicks or keys that is zero or negative is one, with a diagnostic."""
+    for number in (-7, -2, -1, 0, 1, 2, 3, "-2", "2"):
+        action = parse_action({"action_type": "KEYPRESS", "keys": ["a"], "repeat": number}, "skyvern")
+        click = parse_action({"action_type": "CLICK", "id": "A", "repeat": number}, "skyvern")
+        assert action.type == "press_keys"
+        assert click.type == "click"
+        assert action.repeat == click.clicks == max(1, int(number))
+
+
+def test_one_key_beats_a_list_of_keys() -> None:
+    """`key` is the one that counts, as in the agent that defines the format. A key that it does not know is invalid."""
+    cases: list[tuple[dict[str, Any], list[str] | None]] = [
+        ({"key": "Tab", "keys": ["a"]}, ["tab"]),
+        ({"key": "F5", "keys": ["a"]}, None),
+        ({"keys": ["ctrl", "c"]}, ["ctrl", "c"]),
+        ({"keys": ["a"], "key": None}, ["a"]),
+        ({"keys": []}, None),
+        ({}, ["enter"]),
+    ]
+    for arguments, keys in cases:
+        action = skyvern("KEYPRESS", **arguments)
+        assert (action.keys if action.type == "press_keys" else None) == keys, arguments
+
+
+def test_a_decision_behind_a_failed_step_is_typed() -> None:
+    """The object by which a computer-use model says how to go on is an action like any other."""
+    types = {
+        "complete": "complete",
+        "terminate": "fail",
+        "solve_captcha": "solve_captcha",
+        "get_verification_code": "verification_code",
+        "get_magic_link": "verification_code",
+        "other": "no_op",
+    }
+    for word, type_ in types.items():
+        for text in (
+            f'{{"action": "{word}", "useful_information": "moss"}}',
+            f'{{"useful_information": "moss", "action": "{word.upper()}"}}',
+        ):
+            (action,) = parse(text, "skyvern").actions
+            assert action.type == type_
+            assert "moss" in action.model_dump_json()
+    assert parse('{"action": "other", "useful_information": null}', "skyvern").actions[0].type == "no_op"
+    assert [a.status for a in parse('{"action": "dance", "useful_information": ""}', "skyvern").unfinished_actions] == [
+        "invalid"
+    ]
+
+
+def test_conditions_are_written_as_json() -> None:
+    """A condition on true or false is written as a boolean, not as text."""
+    for action in (skyvern("CLICK", id="A", double_click=True), skyvern("KEYPRESS", keys=["a"], hold=True)):
+        written = render([action], "skyvern")
+        assert '"true"' not in written
+        assert parse(written, "skyvern").actions[0].type == action.type
+
+
+# hosts
+
+
+def _spellings(random: Random, address: str) -> Iterator[str]:
+    """An IPv4 address as browsers also read it: other bases, fewer parts, other digits, escapes, and in IPv6."""
+    parts = [int(part) for part in address.split(".")]
+    number = int.from_bytes(bytes(parts), "big")
+    digits = "".join(
+        [random.choice([c, chr(ord(c) + 0xFEE0)]) if c != "." else random.choice(".。．") for c in address]
+    )
+    based = [random.choice([str(part), hex(part), f"0{part:o}"]) for part in parts]
+    last_two = f"{parts[0]}.{parts[1]}.{parts[2] * 256 + parts[3]}"
+    last_three = f"{parts[0]}.{number & 0xFFFFFF}"
+    yield from (address, f"{address}.", digits, ".".join(based), str(number), hex(number), last_two, last_three)
+    yield address.replace(".", "%2e").replace("1", "%31")
+    high, low = number >> 16, number & 0xFFFF
+    yield from (f"[::ffff:{address}]", f"[::ffff:{high:x}:{low:x}]", f"[64:ff9b::{address}]", f"[::{address}]")
+    yield f"[2002:{high:x}:{low:x}::1]"
+
+
+@pytest.mark.parametrize(
+    ("addresses", "is_public"),
+    [
+        (["127.0.0.1", "10.0.0.1", "192.168.1.1", "169.254.169.254", "172.16.3.1", "100.64.0.1", "0.0.0.0"], False),
+        (["8.8.8.8", "93.184.216.34", "1.1.1.1"], True),
+    ],
+    ids=["private", "public"],
+)
+def test_hosts_are_those_to_which_a_browser_connects(addresses: list[str], is_public: bool) -> None:
+    """Every spelling of an address is judged as the address, whatever stands round the host."""
+    random = Random(9)
+    for address in addresses:
+        for host in _spellings(random, address):
+            for url in (host, f"http://{host}", f"https://a:b@{host}:8080/x?y#z", f"//{host}/", f"HTTP:{host}"):
+                assert _is_accepted(url) is is_public, url
+
+
+def test_names_of_the_own_network_are_refused() -> None:
+    """Names that never leave the network are refused in any case and width, with a dot behind them, or escaped."""
+    for name in ("localhost", "a.localhost", "printer.local", "db.internal", "x.home.arpa"):
+        wide = "".join([chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in name])
+        for host in (name, name.upper(), f"{name}.", wide, name.replace("l", "%6c").replace("o", "%6F")):
+            assert not _is_accepted(f"http://{host}:80/a"), host
+            assert not _is_accepted(host), host
+    for url in (
+        "",
+        " ",
+        "ftp://example.org",
+        "http://",
+        "http://[::1",
+        "data:,x",
+        "1.2.3.4.5",
+        "http://a b",
+        "file:///a",
+    ):
+        assert not _is_accepted(url), url
+    for url in ("example.org", "exämple.org/ä", "localhost.example.org", "http://mylocal", "[2606:4700::1111]"):
+        assert _is_accepted(url), url
+
+
+def _is_accepted(url: str) -> bool:
+    try:
+        web_url(url)
+    except ValueError:
+        return False
+    return True
