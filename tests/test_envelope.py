@@ -155,7 +155,7 @@ RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
     "several blocks of tags": (
         'First.\n<function_calls>[{"name": "a", "arguments": {}}]</function_calls>\nThen.\n'
         '<function_calls>[{"name": "b", "arguments": {}}]</function_calls>\nDone.',
-        calls(call("a"), call("b"), content="First.\n\nThen.\n\nDone."),
+        calls(call("a"), call("b"), content="First.\nThen.\nDone."),
     ),
     "blocks of tags on one line": (
         'First <function_calls>[{"name": "a", "arguments": {}}]</function_calls> then.',

@@ -137,7 +137,7 @@ AROUND = [
     Case("full stop", f"Here it is CARD: {P}. Good?", "Here it is. Good?", CARD),
     Case("indent", f"One:\nCARD: {P}\n    two  three\n\n\nfour", "One:\n    two  three\n\n\nfour", CARD),
     Case("ends", f"\n\n CARD: {P}\n\n  ", "", CARD),
-    Case("ends of text", "  Hi\n\n", "Hi"),
+    Case("ends of text", "  Hi\n\n", "  Hi\n\n"),
     Case("two on one spot", f'One.\n\nCARD: {P}\nTIPS: ["a"] Two.', "One.\n\nTwo.", {"card": MOSS, "tips": ["a"]},
          ("suggestions-with-proposal",)),
 ]  # fmt: skip
@@ -185,7 +185,7 @@ FERN = {"title": "Fern"}
 TWICE = f"One CARD: {P}\nCARD: {Q} two"
 BOTH = f"CARD_DECK: {Q}\nCARD: {P}"
 PLACE = [
-    Case("twice", TWICE, "One\ntwo", CARD, ("extra-payload",)),
+    Case("twice", TWICE, "One two", CARD, ("extra-payload",)),
     Case("twice, kept", TWICE, f"One\nCARD: {Q} two", CARD, ("extra-payload",), settings=PayloadSettings(extra="keep")),
     Case("list twice", 'TIPS: ["a"] TIPS: ["b"]', "", {"tips": ["a"]}, ("extra-payload",)),
     Case("two kinds", BOTH, "", {"card_deck": FERN}, ("extra-payload",), "decks"),
@@ -310,9 +310,9 @@ def test_a_reply_of_the_plain_format_has_a_message_too() -> None:
     [
         ("suggestions", "Ready.\n\nSUGGESTED_VALUES: []\n\nWhat next?", "Ready.\n\nWhat next?"),
         ("suggestions", "One, or SUGGESTED_VALUES: [] two.", "One, or two."),
-        ("suggestions", "Done.\nSUGGESTED_VALUES: []\nSUGGESTED_ACTIONS: []\n  Bye.\n", "Done.\n  Bye."),
+        ("suggestions", "Done.\nSUGGESTED_VALUES: []\nSUGGESTED_ACTIONS: []\n  Bye.\n", "Done.\n  Bye.\n"),
         ("suggestions", "<think>\nso\n</think>\n\nHi", "Hi"),
-        ("suggestions", "  a\n\n\n  b ```\nc\n\n\n\n``` \n", "a\n\n\n  b ```\nc\n\n\n\n```"),
+        ("suggestions", "  a\n\n\n  b ```\nc\n\n\n\n``` \n", "  a\n\n\n  b ```\nc\n\n\n\n``` \n"),
         ("hermes", 'One.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nTwo.', "One.\nTwo."),
         ("hermes", 'One. {"a": 1}', 'One. {"a": 1}'),
         ("hermes", '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>', ""),

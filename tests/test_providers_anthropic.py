@@ -134,7 +134,7 @@ def test_interleaved_blocks_stay_whole() -> None:
         "anthropic",
     )
     assert [segment.kind for segment in reply.segments] == ["reasoning", "text", "tool_call", "text"]
-    assert (reply.reasoning, reply.text, calls_of(reply)) == ("AB", "CDEF", [("t", "f", {"n": 1})])
+    assert (reply.reasoning, reply.text, calls_of(reply)) == ("AB", "CD EF", [("t", "f", {"n": 1})])
 
 
 def test_a_second_thinking_block_does_not_erase_the_first() -> None:

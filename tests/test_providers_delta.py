@@ -27,7 +27,7 @@ def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
         ("<|im_start|>thinking分析中...<|im_end|>回复内容", "分析中...", "回复内容"),
         ("<think>思考内容</think>回复内容", "思考内容", "回复内容"),
         ("<THINK>a</think>b", "a", "b"),
-        ("<thinking>a</thinking>b<think>c</think>d", "ac", "bd"),
+        ("<thinking>a</thinking>b<think>c</think>d", "ac", "b d"),
         ("<think_never_used_51bce0>a</think_never_used_51bce0>b", "a", "b"),
         ("Hello world", "", "Hello world"),
         ("a < b and <thin air>", "", "a < b and <thin air>"),

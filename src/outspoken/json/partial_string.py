@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from outspoken.results.events import ActionText, Event, TextDelta
+from outspoken.results.events import ActionText, Event, PlacedText
 from outspoken.results.replies import Segment, Text
 
 _STOP = re.compile(r"['\"\\]")
@@ -30,7 +30,7 @@ class PartialString:
     __slots__ = ("_over", "_quote", "_sent", "has_sent", "held", "key", "repeated")
 
     #: the event that carries more of the text
-    delta: type[ActionText] | type[TextDelta] = TextDelta
+    delta: type[ActionText] | type[PlacedText] = PlacedText
     #: the characters that an escape may stand for, by the one behind its backslash
     escapes: ClassVar[dict[str, str]] = _ESCAPES
 
@@ -154,7 +154,7 @@ class PartialAnswer(PartialString):
         self.begun, self.is_bare = begun, is_bare
 
     def event(self, index: int, text: str) -> Event:
-        return TextDelta(text)
+        return PlacedText(text, self.begun, self.begun)
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:
         return isinstance(segment, Text) and segment.text.startswith(self.sent)

@@ -12,6 +12,7 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
+from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
@@ -145,6 +146,10 @@ class ResponseReader:
         return self._finish(self._raw())
 
     # the reply
+
+    def open_text(self) -> ForwardText:
+        """The text that has arrived, to be read forwards."""
+        return ForwardText(self._text.chunks, self._text.origin)
 
     def _raw(self) -> str:
         return "".join(self._text.chunks)[self._prefix_length :]

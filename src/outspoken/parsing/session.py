@@ -6,10 +6,11 @@ import codecs
 
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.results.events import Done, Event
+from outspoken.results.events import Done, Event, PlacedText, TextDelta
+from outspoken.results.message_text import PlacedMessage
 from outspoken.results.replies import Reply
 
-from .options import FinishReason, finish_reason_of
+from .options import FinishReason, ReadOptions, finish_reason_of
 from .response_reader import ResponseReader
 
 
@@ -23,6 +24,8 @@ class Session:
     def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
         self._reader, self._events = reader, events
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        #: joins the text; made for the first text
+        self._message: PlacedMessage | None = None
         self.reply: Reply | None = None
 
     def feed(self, chunk: str | bytes | None) -> list[Event]:
@@ -43,8 +46,7 @@ class Session:
         except LimitError as error:
             self.reply = error.reply
             raise
-        events = self._events
-        return [events.pop()] if len(events) == 1 else self._drain()
+        return self._take_events()
 
     def close(self, finish_reason: FinishReason = None) -> list[Event]:
         """End the response, and return the last events; a second call returns none.
@@ -66,13 +68,42 @@ class Session:
         except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise
-        self._events.append(Done(self.reply))
-        return self._drain()
+        events = self._take_events()
+        if self._message is not None and (text := self._message.end(len(self.reply.raw))):
+            events.append(TextDelta(text))
+        return [*events, Done(self.reply)]
 
-    def _drain(self) -> list[Event]:
+    def _take_events(self) -> list[Event]:
+        """The events since the last time, with text that is joined."""
         events = self._events
         if not events:
             return []
-        drained = events.copy()
+        taken = self._joined(events)
         events.clear()
-        return drained
+        return taken
+
+    def _joined(self, events: list[Event]) -> list[Event]:
+        """Some events, with text that is joined with the text before it."""
+        made: list[Event] = []
+        for event in events:
+            if type(event) is not PlacedText:
+                made.append(event)
+                continue
+            if self._message is None:
+                self._message = PlacedMessage(self._reader.open_text().read)
+            if text := self._message.add(event.text, event.start, event.end):
+                made.append(TextDelta(text))
+        return made
+
+
+class UnjoinedSession(Session):
+    """A session whose text is as it was read, with its place (`PlacedText`), for a caller that joins it."""
+
+    @classmethod
+    def of(cls, options: ReadOptions, prefix: str | None) -> UnjoinedSession:
+        """A session with some options; see `Parser.session`."""
+        events: list[Event] = []
+        return cls(ResponseReader(options, prefix, events), events)
+
+    def _joined(self, events: list[Event]) -> list[Event]:
+        return events.copy()

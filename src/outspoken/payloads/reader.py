@@ -61,8 +61,8 @@ class PayloadReader(ResponseReader):
         only = None
         if self.settings.precedence == "registration":
             only = first_registered(self.checker, [s for s in read.segments if isinstance(s, Payload)])
-        selector = PayloadSelector(self.checker, only)
-        segments = select_segments(read.segments, selector)
+        selector = PayloadSelector(self.checker, lambda start, end: raw[start:end], only)
+        segments = select_segments(read.segments, selector, len(raw))
         found = place_diagnostics(sorted(selector.diagnostics, key=lambda one: one.span), raw)
         values = dict(read)
         values["segments"] = segments

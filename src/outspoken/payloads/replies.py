@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from outspoken.results.replies import Payload, Reply, Span
+from outspoken.results.replies import Payload, Reply, Span, Text
 
 
 class TypedPayload(Payload):
@@ -40,9 +40,9 @@ class PayloadReply(Reply):
         """The `truncated` and `invalid` payloads. Never use these."""
         return [*self.broken_payloads]
 
-    def message_text(self) -> str:
-        """The text, which is already the message."""
-        return self.text
+    def text_pieces(self) -> list[str]:
+        """What each segment adds to `text`: its own text, since that is joined already."""
+        return [segment.text if isinstance(segment, Text) else "" for segment in self.segments]
 
     def message_keys(self) -> tuple[str, ...]:
         """The types of the payloads that have their own key in `to_message`."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from outspoken.json.scanner import repeated_keys
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Severity
-from outspoken.results.message_text import MessageBuilder
+from outspoken.results.message_text import PlacedMessage
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Payload, Segment, Span, Text
 
@@ -54,22 +54,22 @@ class PayloadSelector:
     """Goes through a response in order and selects the payloads that count.
 
     `only` is the span of the one payload that counts among those that are not `beside` others; by default it is the
-    first sound one. `diagnostics` are the findings so far.
+    first sound one. `read` gives the text between two offsets, forwards. `diagnostics` are the findings so far.
     """
 
-    def __init__(self, checker: PayloadChecker, only: Span | None = None) -> None:
+    def __init__(self, checker: PayloadChecker, read: Callable[[int, int], str], only: Span | None = None) -> None:
         self._checker, self._only = checker, only
         self._settings, self._page = checker.settings, checker.page
-        self.message = MessageBuilder()
+        self.message = PlacedMessage(read)
         self.diagnostics: list[PendingDiagnostic] = []
         self.unfinished: list[TypedPayload] = []
         self.extra: list[TypedPayload] = []
         self._custom: TypedPayload | None = None
         self._selected: dict[str, TypedPayload] = {}
 
-    def text(self, piece: str) -> str:
+    def text(self, piece: str, span: Span) -> str:
         """Add text; returns the part of the message that is now final."""
-        return self.message.text(piece)
+        return self.message.add(piece, *span)
 
     def payload(self, found: Payload) -> Selection:
         """Add a payload, complete or not."""
@@ -87,7 +87,7 @@ class PayloadSelector:
         self._selected[type_.name] = made
         if not type_.beside:
             self._custom = made
-        self.message.cut(self._lead(found))
+        self.message.remove(*found.span, self._lead(found))
         return Selection("", made)
 
     def end(self) -> list[TypedPayload]:
@@ -134,9 +134,9 @@ class PayloadSelector:
     def _left_out(self, found: Payload, *, strip: bool) -> Selection:
         """Remove a payload that does not count from the message, or keep its text."""
         if strip:
-            self.message.cut(self._lead(found))
+            self.message.remove(*found.span, self._lead(found))
             return Selection("", None)
-        return Selection(self.message.text(self._checker.read(*found.span)), None)
+        return Selection(self.message.add(self._checker.read(*found.span), *found.span), None)
 
     def _lead(self, found: Payload) -> str:
         """The marks of a list, a heading or a quotation before the marker of a payload on its line."""
@@ -161,8 +161,11 @@ def first_registered(checker: PayloadChecker, payloads: list[Payload]) -> Span |
     return min(found)[1] if found else None
 
 
-def select_segments(segments: list[Segment], selector: PayloadSelector) -> list[Segment]:
-    """The segments of a reply: the selected payloads, and the text of the message with adjacent texts merged."""
+def select_segments(segments: list[Segment], selector: PayloadSelector, length: int) -> list[Segment]:
+    """The segments of a reply: the selected payloads, and the text of the message with adjacent texts merged.
+
+    `length` is that of the response.
+    """
     found: list[Segment] = []
     pieces: list[str] = []
     span = (0, 0)
@@ -176,11 +179,10 @@ def select_segments(segments: list[Segment], selector: PayloadSelector) -> list[
         text: str = ""
         kept: Segment | None = None
         if isinstance(segment, Text):
-            text = selector.text(segment.text)
+            text = selector.text(segment.text, segment.span)
         elif isinstance(segment, Payload):
             text, kept = selector.payload(segment)
         else:
-            selector.message.cut()
             kept = segment
         if text:
             span = (span[0] if pieces else segment.span[0], segment.span[1])
@@ -188,6 +190,9 @@ def select_segments(segments: list[Segment], selector: PayloadSelector) -> list[
         if kept is not None:
             flush()
             found.append(kept)
+    if rest := selector.message.end(length):
+        pieces.append(rest)
+        span = (span[0], length)
     dropped = selector.end()
     flush()
     return [segment for segment in found if not any(segment is one for one in dropped)]

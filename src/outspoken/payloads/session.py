@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from outspoken.parsing.options import FinishReason
-from outspoken.parsing.session import Session
+from outspoken.parsing.session import UnjoinedSession
 from outspoken.results.events import (
+    Done,
     Event,
     PayloadParsed,
     PayloadPreview,
     PayloadUnfinished,
-    ReasoningDelta,
+    PlacedText,
     TextDelta,
 )
 
@@ -21,7 +22,7 @@ from .selection import PayloadSelector
 _MIN_GROWTH, _GROWTH_DIVISOR = 12, 16
 
 
-class PayloadSession(Session):
+class PayloadSession(UnjoinedSession):
     """Reads one response that arrives in chunks; made by `PayloadParser.session`.
 
     `feed`, `close` and `reply` are those of `Session`. The concatenated text of all `TextDelta` events is the message
@@ -31,7 +32,7 @@ class PayloadSession(Session):
     def __init__(self, reader: PayloadReader, events: list[Event], *, previews: bool = False) -> None:
         super().__init__(reader, events)
         self._payloads, self._previews = reader, previews
-        self._selector = PayloadSelector(reader.checker)
+        self._selector = PayloadSelector(reader.checker, reader.open_text().read)
         self._holds = reader.settings.suggestions_with_proposal == "drop"
         self._held: list[Event] = []
         #: the length of the open payload at which the next preview is due
@@ -51,6 +52,8 @@ class PayloadSession(Session):
         if not events:
             return []
         made, done = self._selected(events[:-1]), events[-1]
+        assert isinstance(done, Done)
+        self._add_text(self._selector.message.end(len(done.reply.raw)), made)
         dropped = self._selector.end()
         kept = [e for e in self._held if isinstance(e, PayloadParsed) and not any(e.payload is one for one in dropped)]
         return [*made, *kept, done]
@@ -59,13 +62,11 @@ class PayloadSession(Session):
         """Some events with the selected payloads and the text of the message."""
         made: list[Event] = []
         for event in events:
-            if isinstance(event, TextDelta):
-                self._add_text(self._selector.text(event.text), made)
+            if isinstance(event, PlacedText):
+                self._add_text(self._selector.text(event.text, (event.start, event.end)), made)
             elif isinstance(event, (PayloadParsed, PayloadUnfinished)):
                 self._payload(event, made)
             else:
-                if isinstance(event, ReasoningDelta):
-                    self._selector.message.cut()
                 made.append(event)
         return made
 

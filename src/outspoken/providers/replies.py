@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from outspoken.results.construct import FrozenModel
+from outspoken.results.message_text import text_pieces
 from outspoken.results.replies import Reply
 
 #: Why a response ended: the model was done, wants calls to be run, hit the limit of tokens, was stopped by a filter,
@@ -72,7 +73,8 @@ class ProviderReply(Reply):
     """The reply of a provider.
 
     `raw` is the content, including the markup of its format; spans are offsets into it. Segments that the provider sent
-    apart from the content (native calls, reasoning fields) have an empty span, at their place in it.
+    apart from the content (native calls, reasoning fields) have an empty span, at their place in it. `borders` are the
+    offsets of the text blocks that something else separates from the text before them, with APIs that have blocks.
     """
 
     provider: str
@@ -85,6 +87,11 @@ class ProviderReply(Reply):
     refusal: str | None = None
     error: ProviderError | None = None
     signatures: list[Signature] = Field(default_factory=list[Signature])
+    borders: tuple[int, ...] = Field(default=(), repr=False)
+
+    def text_pieces(self) -> list[str]:
+        """What each segment adds to `text`, with the white space that separates it from the text before it."""
+        return text_pieces(self.segments, self.raw, self.borders)
 
 
 def to_finish_reason(word: str) -> FinishReason:

@@ -19,8 +19,8 @@ from outspoken.notations.tools import ToolLike, Tools
 from outspoken.parsing.functions import parse
 from outspoken.parsing.prompt_prefix import after_anchor
 from outspoken.results.arguments import text_of
-from outspoken.results.envelope import separator
 from outspoken.results.errors import MessageError, ResponseError
+from outspoken.results.message_text import PlacedMessage
 from outspoken.results.replies import Payload, Reasoning, Reply, Span, Text, ToolCall
 
 
@@ -191,12 +191,10 @@ class _MessageBuilder:
         return values if is_list else values[0]
 
     def _joined(self, found: list[tuple[str, Span]]) -> str:
-        """Texts joined, with the white space that separated them."""
-        text, end = "", 0
-        for piece, span in found:
-            text += (separator(self._reply.raw[end : span[0]], text, piece) if text and piece else "") + piece
-            end = span[1]
-        return text
+        """Texts joined as those of a reply are."""
+        raw = self._reply.raw
+        message = PlacedMessage(lambda start, end: raw[start:end], found[0][1][0])
+        return "".join([*[message.add(piece, *span) for piece, span in found], message.close()])
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

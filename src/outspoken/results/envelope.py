@@ -56,30 +56,10 @@ def _content(reply: Reply, placeholder: str) -> str | None:
         return reply.raw.strip()
     if reply.envelope:
         return None
-    text = _text(reply).strip()
-    if text or not reply.tool_calls:
+    text = reply.text
+    if text.strip() or not reply.tool_calls:
         return text
     return "" if _is_bare(reply) else placeholder
-
-
-def _text(reply: Reply) -> str:
-    """The text. Pieces that white space and markup separated stay separated."""
-    pieces, end = [""], 0
-    for segment in reply.segments:
-        shown = segment.text if segment.kind == "text" else segment.raw if segment.kind == "json" else ""
-        if not shown:
-            continue
-        pieces += [separator(reply.raw[end : segment.span[0]], pieces[-1], shown), shown]
-        end = segment.span[1]
-    return "".join(pieces)
-
-
-def separator(between: str, before: str, after: str) -> str:
-    """The separator of two pieces of text with markup between them: white space, if there was any beside the markup."""
-    blanks = between[: len(between) - len(between.lstrip())] + between[len(between.rstrip()) :]
-    if not blanks or before[-1:].isspace() or after[:1].isspace():
-        return ""
-    return "\n\n" if "\n" in blanks else " "
 
 
 def _is_bare(reply: Reply) -> bool:

@@ -34,6 +34,14 @@ class TextDelta:
 
 
 @dataclass(frozen=True)
+class PlacedText(TextDelta):
+    """More text, before it is joined with the text so far, and where it stands: offsets in the raw text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class ReasoningDelta:
     """More reasoning text, of the open block or of a new one."""
 

@@ -1,11 +1,13 @@
-"""The message of a response: its text without payloads, with normalised white space where they were removed."""
+"""How the text of a response is joined where something was removed from it: calls, reasoning, payloads."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .replies import Reply
+    from .replies import Segment
 
 #: White space and invisible characters.
 BLANK = "".join([char for char in map(chr, range(0x3001)) if char.isspace()]) + "\u200b\u2060\ufeff"
@@ -14,25 +16,27 @@ _CLOSE = (".", ",", ";", ":", "!", "?", ")")
 
 
 class MessageBuilder:
-    """Builds the message incrementally; the result does not depend on how the text is split into pieces.
+    """Builds a message incrementally; the result does not depend on how the text is split into pieces.
 
     `text` takes a piece and returns the part of the message that is now final; `cut` marks that something was removed
-    here. White space at both ends of the message is dropped. At a removal, one blank line remains if there was one on
-    either side, otherwise one line break if there was one, otherwise one space, or nothing before punctuation. The
-    indentation of the following line and all other white space stay.
+    here; `close` ends the message. Of the white space on both sides of what was removed, one blank line remains if
+    there was one on either side, otherwise one line break if there was one, otherwise one space, or nothing before
+    punctuation. Nothing remains where no text precedes or follows. The indentation of the following line and all other
+    white space stay. A message of white space alone is empty.
 
-    `lead` is the text before the payload on its line, such as a list bullet or heading marks. It is removed with the
-    payload unless text follows on the same line.
+    `lead` is the text before what was removed on its line, such as a list bullet or heading marks. It is removed, too,
+    unless text follows on the same line.
     """
 
     def __init__(self) -> None:
         self._begun = False
         #: white space that no text has followed yet
         self._held: list[str] = []
-        #: the larger number of line breaks on either side of the removal; None if nothing was removed
-        self._breaks: int | None = None
-        #: the lead of the removed payload and the white space before it
+        #: the white space before what was removed; None if nothing was
+        self._before: str | None = None
+        #: the lead of what was removed and the white space before it
         self._lead = ""
+        self._at_border = False
 
     def text(self, piece: str) -> str:
         """Add text; returns the part of the message that is now final."""
@@ -43,48 +47,133 @@ class MessageBuilder:
         self._held.append(piece[: len(piece) - len(body)])
         separator = self._separator("".join(self._held), body)
         body = body.rstrip(BLANK)
-        self._held = [piece[len(piece.rstrip(BLANK)) :]]
+        rest = piece[len(piece.rstrip(BLANK)) :]
+        self._held = [rest] if rest else []
         self._begun = True
         return separator + body
 
     def cut(self, lead: str = "") -> None:
         """Mark that something was removed here, with the lead of its line."""
         blank = "".join(self._held)
-        if self._breaks is None:
-            self._breaks = 0
+        if self._before is None:
+            self._before = blank
             self._lead = blank + lead if lead else ""
         elif "\n" in blank:
             self._lead = ""
-        self._breaks = max(self._breaks, blank.count("\n"))
         self._held = []
+
+    def border(self) -> None:
+        """Mark that two blocks meet here: where no white space separates them, the separator is that of a removal."""
+        self._at_border = True
+
+    def close(self) -> str:
+        """End the message; returns the rest of it."""
+        return "".join(self._held) if self._begun and self._before is None else ""
 
     def _separator(self, blank: str, body: str) -> str:
         """The separator between the message so far and the next text."""
-        breaks, self._breaks = self._breaks, None
+        before, self._before = self._before, None
         lead, self._lead = self._lead, ""
-        if breaks is None:
-            return blank if self._begun else ""
+        at_border, self._at_border = self._at_border, False
+        if before is None and (blank or not at_border):
+            return blank
+        before = before or ""
         if lead and "\n" not in blank:
             return lead if self._begun else lead.lstrip(BLANK)
+        breaks = min(max(before.count("\n"), blank.count("\n")), 2)
         if not self._begun or (not breaks and not blank and body.startswith(_CLOSE)):
             return ""
-        breaks = min(max(breaks, blank.count("\n")), 2)
         return "\n" * breaks + blank[blank.rfind("\n") + 1 :] if "\n" in blank else "\n" * breaks or " "
 
 
-def message_of(reply: Reply) -> str:
-    """The message of a reply of any format, whose text segments may lack the white space around markup."""
-    message, parts, at = MessageBuilder(), list[str](), 0
-    for segment in reply.segments:
-        between = reply.raw[at : segment.span[0]]
-        lead = len(between) - len(between.lstrip(BLANK))
-        parts.append(message.text(between[:lead]))
-        if lead < len(between):
-            message.cut()
-            parts.append(message.text(between[len(between.rstrip(BLANK)) :]))
-        if segment.kind == "text" or segment.kind == "json":
-            parts.append(message.text(segment.text if segment.kind == "text" else segment.raw))
-        else:
-            message.cut()
-        at = max(at, segment.span[1])
-    return "".join(parts)
+class PlacedMessage(MessageBuilder):
+    """Builds a message of texts whose places in the response are known: what stands between them was removed.
+
+    `read(start, end)` gives the response between two offsets, each time behind the last one. The message begins at
+    `start`.
+    """
+
+    def __init__(self, read: Callable[[int, int], str], start: int = 0) -> None:
+        super().__init__()
+        self._read = read
+        self._end = start
+
+    def add(self, piece: str, start: int, end: int) -> str:
+        """Add the text between two offsets; returns the part of the message that is now final."""
+        if start > self._end:
+            self._skip(self._read(self._end, start))
+        self._end = max(self._end, end)
+        if (
+            self._begun
+            and not self._held
+            and self._before is None
+            and not self._at_border
+            and piece
+            and piece[-1] not in BLANK
+        ):
+            return piece  # as most pieces of a stream
+        return self.text(piece)
+
+    def remove(self, start: int, end: int, lead: str = "") -> None:
+        """Mark that what stands between two offsets was removed."""
+        if start > self._end:
+            self._skip(self._read(self._end, start))
+        self._end = max(self._end, end)
+        self.cut(lead)
+
+    def end(self, length: int) -> str:
+        """End the message; returns the rest of it. `length` is that of the response."""
+        if length > self._end:
+            self._skip(self._read(self._end, length))
+        return self.close()
+
+    def _skip(self, between: str) -> None:
+        """Take the white space at both ends of what is no text; what else it is, was removed."""
+        rest = between.lstrip(BLANK)
+        if blank := between[: len(between) - len(rest)]:
+            self._held.append(blank)
+        if rest:
+            self.cut()
+            if blank := rest[len(rest.rstrip(BLANK)) :]:
+                self._held.append(blank)
+
+
+class ForwardText:
+    """A text in pieces, of which parts are read one behind the other, all of them in linear time.
+
+    `start` is the offset of the first piece; pieces may be added to the list.
+    """
+
+    def __init__(self, pieces: list[str], start: int = 0) -> None:
+        self._pieces, self._number, self._start = pieces, 0, start
+
+    def read(self, start: int, end: int) -> str:
+        """The text between two offsets. What stands before `start` is not read again."""
+        pieces, number, at = self._pieces, self._number, self._start
+        while number < len(pieces) and at + len(pieces[number]) <= start:
+            at += len(pieces[number])
+            number += 1
+        self._number, self._start = number, at
+        found: list[str] = []
+        while number < len(pieces) and at < end:
+            piece = pieces[number]
+            found.append(piece[max(start - at, 0) : end - at])
+            at += len(piece)
+            number += 1
+        return "".join(found)
+
+
+def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = ()) -> list[str]:
+    """What each segment adds to the text of a response. Blocks of a provider meet at `borders`, which are offsets."""
+    message, pieces, last = PlacedMessage(lambda start, end: raw[start:end]), list[str](), -1
+    waiting = deque(borders)
+    for number, segment in enumerate(segments):
+        shown = segment.text if segment.kind == "text" else segment.raw if segment.kind == "json" else ""
+        while shown and waiting and waiting[0] <= segment.span[0]:
+            waiting.popleft()
+            message.border()
+        pieces.append(message.add(shown, *segment.span) if shown else "")
+        last = number if shown else last
+    if last >= 0:
+        pieces[last] += message.end(len(raw))
+    return pieces

@@ -160,8 +160,19 @@ class Reply(FrozenModel):
 
     @property
     def text(self) -> str:
-        """The text to show to the user, with JSON values as the model wrote them."""
-        return "".join([_shown(s) for s in self.segments])
+        """The text to show to the user, with JSON values as the model wrote them.
+
+        Where calls, reasoning or other markup were removed, the white space on both sides becomes a blank line if
+        there was one on either side, else a line break if there was one, else a space, or nothing before punctuation.
+        At the beginning and the end, nothing of it remains. The deltas of a stream add up to the same text.
+        """
+        return "".join(self.text_pieces())
+
+    def text_pieces(self) -> list[str]:
+        """What each segment adds to `text`, with the white space that separates it from the text before it."""
+        from .message_text import text_pieces
+
+        return text_pieces(self.segments, self.raw)
 
     @property
     def reasoning(self) -> str | None:
@@ -206,21 +217,14 @@ class Reply(FrozenModel):
         """The types of the payloads that have their own key in `to_message`."""
         return default_conventions().message_keys
 
-    def message_text(self) -> str:
-        """The text of `to_message`."""
-        from .message_text import message_of
-
-        return message_of(self)
-
     def to_message(self) -> dict[str, Any]:
         """Return the reply as one plain object for a client that displays text and payloads.
 
-        `message` is the text without white space at its ends; where something was removed, a blank line, a line break
-        or a space remains. The data of each payload type in `message_keys` is under its own key, or None.
+        `message` is `text`. The data of each payload type in `message_keys` is under its own key, or None.
         `custom_payload` is the first of all other payloads, as an object with `type` and `data`, or None.
         """
         keys = self.message_keys()
-        message: dict[str, Any] = {"message": self.message_text(), **dict.fromkeys(keys), "custom_payload": None}
+        message: dict[str, Any] = {"message": self.text, **dict.fromkeys(keys), "custom_payload": None}
         for payload in reversed(self.payloads):
             if payload.type in keys:
                 message[payload.type] = payload.data
@@ -251,9 +255,3 @@ def _with_first(first: Any, field: str, args: Iterable[tuple[str | None, Any]]) 
 def _is_keyword(name: str) -> bool:
     """True if an argument of a call can be shown as a keyword that is no field of the call."""
     return name.isidentifier() and not iskeyword(name) and name not in ToolCall.model_fields
-
-
-def _shown(segment: Segment) -> str:
-    if segment.kind == "text":
-        return segment.text
-    return segment.raw if segment.kind == "json" else ""

@@ -105,6 +105,7 @@ class AnswerBuilder:
             output.outcome.answered = True
             span = node.content_span if node.content_span[1] else (text.begun, end - len(held))
             output.segments.append(construct(Text, {"kind": "text", "text": text.sent, "span": span}))
+            output.send_text("", span)
         if held and status == "truncated":
             message = f"the text ends inside the escape `{held}`, which is left out"
             recorder.report("truncated-escape", message, (end - len(held), end))

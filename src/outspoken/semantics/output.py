@@ -93,7 +93,7 @@ class Output:
         self._run_end = self.consumed = end
         self.after_text = True
         if self.events is not None:
-            self.events.append(self._models.TextDelta(piece))
+            self.events.append(self._models.PlacedText(piece, start, end))
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
         """Add reasoning."""
@@ -187,10 +187,10 @@ class Output:
 
     # events
 
-    def send_text(self, text: str) -> None:
+    def send_text(self, text: str, span: tuple[int, int]) -> None:
         """Add the event of text that is no run, if the caller wants it."""
         if self.events is not None:
-            self.events.append(self._models.TextDelta(text))
+            self.events.append(self._models.PlacedText(text, *span))
 
     def send(self, *events: Event) -> None:
         """Add events, if the caller wants them."""

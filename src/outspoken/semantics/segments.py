@@ -71,7 +71,7 @@ def end_json(output: Output, raw: str, start: int, end: int, max_depth: int) -> 
 def add_json(output: Output, value: Any, raw: str, span: Span) -> None:
     """Add a JSON value."""
     output.segments.append(construct(JsonValue, {"kind": "json", "value": value, "raw": raw, "span": span}))
-    output.send_text(raw)
+    output.send_text(raw, span)
 
 
 def end_envelope(
@@ -89,7 +89,7 @@ def end_envelope(
         while place and output.segments[place - 1].span[0] > content_span[0]:
             place -= 1
         output.segments.insert(place, construct(Text, {"kind": "text", "text": content, "span": content_span}))
-        output.send_text(content)
+        output.send_text(content, content_span)
     output.end_node(start, end)
 
 
@@ -234,6 +234,7 @@ def add_answer(output: Output, value: Any, raw: str, span: Span) -> None:
     if isinstance(value, str):
         if value:
             output.segments.append(construct(Text, {"kind": "text", "text": value, "span": span}))
+            output.send_text("", span)  # the text was sent; this is where it ends
     elif value not in (None, {}):
         add_json(output, value, raw, span)
 

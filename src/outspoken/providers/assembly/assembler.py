@@ -84,6 +84,10 @@ class Assembler:
             if isinstance(block, ToolCallBlock) and block.has_complete_json():
                 self._sequence.finish(block, "stop")
 
+    def join_content(self) -> None:
+        """The content is one string of the provider's, whatever it sends in between."""
+        self._sequence.separates = False
+
     def split_reasoning(self) -> None:
         """Begin another block with the next reasoning."""
         self._sequence.split_reasoning()
@@ -190,6 +194,7 @@ class Assembler:
         """End the response and return the reply."""
         self.started()
         self._sequence.finish_all(None)
+        self._recorder.end_text()
         self._add_refusal(self._refusal_joiner.close())
         reply = self._reply()
         self._recorder.send(Done(reply))
@@ -208,6 +213,7 @@ class Assembler:
         raw, (reason, word) = recorder.content.text, self._finish or (None, None)
         values = {
             "raw": raw,
+            "borders": tuple(recorder.borders),
             "segments": segments,
             "status": recorder.status,
             "diagnostics": place_diagnostics(sorted(recorder.diagnostics, key=lambda pending: pending.span[0]), raw),

@@ -30,6 +30,8 @@ class BlockSequence:
         self._until_next: dict[int, Block] = {}
         self._queues: dict[str, deque[Block]] = {"text": deque(), "reasoning": deque()}
         self.last_reasoning: Block | None = None
+        #: each block of text is one of its own, not a part of one string
+        self.separates = True
 
     def get(self, kind: str, key: Key) -> Block | None:
         """Return the block with a key, open or done; None if there is none."""
@@ -63,7 +65,7 @@ class BlockSequence:
         if queue is not None:
             queue.append(block)
         if queue is None or queue[0] is block:
-            block.activate()
+            self._activate(block)
         if block.kind == "payload":
             self.finish(block, None)
         return block
@@ -92,10 +94,25 @@ class BlockSequence:
         else:
             block.finish_when_active = True
 
+    def _activate(self, block: Block) -> None:
+        if block.kind == "text" and self.separates:
+            self._separate(block.index)
+        block.activate()
+
+    def _separate(self, index: int) -> None:
+        """Separate a block of text from the text before it if another kind of block stands between them."""
+        for number in range(index - 1, -1, -1):
+            other = self.blocks[number]
+            if other.kind == "text" and other.length:
+                return
+            if (other.kind in ("call", "payload") and not other.aside) or (other.kind == "reasoning" and other.length):
+                self._recorder.add_border()
+                return
+
     def finish(self, block: Block, reason: str | None) -> None:
         """Finish a block, and activate the next one of its kind."""
         if not block.active:
-            block.activate()
+            self._activate(block)
         block.finish(reason)
         del self._open[id(block)]
         self._until_next.pop(id(block), None)
@@ -103,7 +120,7 @@ class BlockSequence:
         if queue:
             queue.remove(block)
             if queue and not queue[0].active:
-                queue[0].activate()
+                self._activate(queue[0])
                 if queue[0].finish_when_active:
                     self.finish(queue[0], None)
 

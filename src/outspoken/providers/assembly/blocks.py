@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from outspoken.parsing.session import Session
+from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ReasoningSigned
 from outspoken.results import events as results
 from outspoken.results.encoding import replace_surrogates
@@ -131,8 +131,9 @@ class TextBlock(Block):
 
     def _read(self, piece: str) -> None:
         self._pieces.append(piece)
+        start = self.recorder.content.length
         self.recorder.content.append(piece)
-        self.recorder.send(results.TextDelta(piece))
+        self.recorder.send_text(piece, start, self.recorder.content.length)
 
     def _end(self, reason: str | None) -> None:
         text = "".join(self._pieces)
@@ -148,7 +149,7 @@ class ParsedTextBlock(Block):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         #: made for the first piece, since only the first block with content has the prefix
-        self._parser: Session | None = None
+        self._parser: UnjoinedSession | None = None
         self._call_indexes: dict[int, int] = {}
         self._actions_before = 0
         self._offset_map: OffsetMap | None = None
@@ -193,6 +194,8 @@ class ParsedTextBlock(Block):
     def _forward(self, event: results.Event) -> None:
         send = self.recorder.send
         match event:
+            case results.PlacedText(text, start, end):
+                self.recorder.send_text(text, start + self.offset, end + self.offset)
             case results.ToolCallStart(index, id, name):
                 send(results.ToolCallStart(self._call_index(index), id, name))
             case results.ToolCallDelta(index, arguments):

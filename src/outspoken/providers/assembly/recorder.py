@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar
 
 from outspoken.notations.tools import Tools
-from outspoken.parsing.parser import Parser
-from outspoken.parsing.session import Session
+from outspoken.parsing.options import read_options
+from outspoken.parsing.session import UnjoinedSession
 from outspoken.providers.events import ProviderEvent, Started
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import RepairLimit
+from outspoken.results.events import TextDelta
+from outspoken.results.message_text import ForwardText, PlacedMessage
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
 from outspoken.results.replies import STATUSES, Reply, Segment, Status
 from outspoken.results.settings import Settings
@@ -48,7 +50,7 @@ class Content:
     """The content so far, and how long it is."""
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self.pieces: list[str] = []
         self.length = 0
         self._lines = self._line_start = 0
 
@@ -58,13 +60,13 @@ class Content:
         if breaks:
             self._lines += breaks
             self._line_start = self.length + piece.rindex("\n") + 1
-        self._pieces.append(piece)
+        self.pieces.append(piece)
         self.length += len(piece)
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join(self._pieces)
+        return "".join(self.pieces)
 
     def end(self) -> OffsetMap:
         """Return the map for a part that begins here."""
@@ -89,6 +91,10 @@ class Recorder:
         self.options = options
         self.events: list[ProviderEvent] = []
         self.content = Content()
+        #: joins the text of all blocks
+        #: where a block of text begins that something else separates from the text before it
+        self.borders: list[int] = []
+        self.message = PlacedMessage(ForwardText(self.content.pieces).read)
         self.id: str | None = None
         self.model: str | None = None
         self._started = False
@@ -117,12 +123,27 @@ class Recorder:
         """Send an event."""
         self.events.append(event)
 
+    def send_text(self, text: str, start: int, end: int) -> None:
+        """Send text that stands between two offsets in the content, joined with the text before it."""
+        if joined := self.message.add(text, start, end):
+            self.send(TextDelta(joined))
+
+    def add_border(self) -> None:
+        """A block of text begins behind another one and something else."""
+        self.borders.append(self.content.length)
+        self.message.border()
+
+    def end_text(self) -> None:
+        """Send the rest of the text."""
+        if rest := self.message.end(self.content.length):
+            self.send(TextDelta(rest))
+
     def next_call_index(self) -> int:
         """Return the index of a call that is about to be announced."""
         self._calls += 1
         return self._calls - 1
 
-    def make_session(self) -> Session:
+    def make_session(self) -> UnjoinedSession:
         """Start to read a block of content.
 
         The prefix of the prompt counts for the first block. It opens no reasoning if reasoning came in its own field.
@@ -132,8 +153,10 @@ class Recorder:
         if prefix is None and self.has_reasoning:
             prefix = ""
         self._has_parser = True
-        format, tools, limit = options.format or "text", options.tools, options.repair_limit
-        return Parser(format, tools=tools, repair=limit, settings=options.settings).session(prefix=prefix)
+        found = read_options(
+            options.format or "text", options.tools, options.repair_limit, "keep", None, options.settings
+        )
+        return UnjoinedSession.of(found, prefix)
 
     def add_diagnostic(
         self, code: str, message: str, offset: int, severity: Severity = "error", label: str = "", *,

@@ -36,10 +36,10 @@ def replay(reply: Reply) -> Iterator[ProviderEvent]:
         sorted(reply.signatures, key=lambda signature: signature.segment) if isinstance(reply, ProviderReply) else []
     )
     calls = 0
-    for number, segment in enumerate(reply.segments):
+    for number, (segment, text) in enumerate(zip(reply.segments, reply.text_pieces(), strict=True)):
         while signatures and signatures[0].redacted and signatures[0].segment <= number:
             yield ReasoningSigned(signatures.pop(0).data, redacted=True)
-        yield from _replay_segment(segment, calls)
+        yield from _replay_segment(segment, text, calls)
         calls += segment.kind == "tool_call"
         while signatures and signatures[0].segment <= number:
             found = signatures.pop(0)
@@ -56,12 +56,11 @@ def replay(reply: Reply) -> Iterator[ProviderEvent]:
     yield results.Done(reply)
 
 
-def _replay_segment(segment: Segment, index: int) -> Iterator[ProviderEvent]:
+def _replay_segment(segment: Segment, text: str, index: int) -> Iterator[ProviderEvent]:
+    """The events of a segment. `text` is what it adds to the text of the reply."""
     match segment.kind:
-        case "text":
-            yield results.TextDelta(segment.text)
-        case "json":
-            yield results.TextDelta(segment.raw)
+        case "text" | "json":
+            yield results.TextDelta(text)
         case "reasoning":
             yield results.ReasoningDelta(segment.text)
         case "payload" if segment.status in ("ok", "repaired"):

@@ -41,6 +41,7 @@ class ChatCompletionsReader(Reader):
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
+        assembler.join_content()
         self._by_index: dict[int, ToolCallBlock] = {}
         self._by_id: dict[str, ToolCallBlock] = {}
         self._last_call: ToolCallBlock | None = None

@@ -5,6 +5,7 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
+from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
 
 from .base import Reader, UsageKeys, list_of
@@ -14,6 +15,10 @@ _USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 
 class OllamaReader(Reader):
     """Reads responses, which are also the chunks of a stream. A call arrives whole."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        super().__init__(assembler)
+        assembler.join_content()
 
     def read(self, body: JsonObject) -> None:
         """Read a response, a chunk, or an error."""
