@@ -276,6 +276,6 @@ def test_pages_name_only_formats_that_have_the_marker() -> None:
         page = (Checkout().grammars / "pages" / name / "README.md").read_text("utf-8")
         for written, others in re.findall(r"^\| `(\"<[^`]+\")` \| (.*\.md\)) \|$", page, re.MULTILINE):
             marker = json.loads(written.replace("\\|", "|"))
-            own = spelled(name, marker) or {marker}
+            own = spelled(name, marker) or everything[name]
             for other in re.findall(r"\[`(\w+)`\]", others):
                 assert not own.isdisjoint(everything[other]), (name, written, other)
