@@ -738,3 +738,32 @@ def test_a_tokenizer_configuration(checkout: Checkout, tmp_path: Path, capsys: p
     assert code == 0
     assert out.startswith(f"11 of 11 messages read as meant; {exact} written back to the byte\n")
     assert not any("<|fin|>" in case.text for case in sound(checkout, "configured"))
+
+
+#: Responses of which a nearest format would lose something: an argument, a call, or markup.
+LOSSY = {
+    "keys_as_tags": [
+        '<invoke tool="f"><city>Paris</city><unit>c</unit></invoke>',
+        '<invoke tool="f"><city>Rome</city></invoke>',
+    ],
+    "two_notations": [
+        '<run>{"name": "f", "arguments": {"a": 1}}</run>',
+        'Now <exec>f {"a": 1}</exec>',
+    ],
+    "object_behind_a_colon": ['get_weather: {"city": "Paris"}', 'Hi.\nget_weather: {"city": "Paris"}\nother: {"a": 1}'],
+}
+
+
+@pytest.mark.parametrize("name", LOSSY)
+def test_responses_of_which_something_would_be_lost(
+    name: str, checkout: Checkout, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No grammar is written that reads a response without a diagnostic and loses a part of it."""
+    code, _, err = run(checkout, capsys, "lossy", "--from", *responses(tmp_path, dict(enumerate_names(LOSSY[name]))))
+    assert code == 1
+    assert err.startswith("new_format: nothing was written: ")
+    assert not checkout.grammar("lossy").exists()
+
+
+def enumerate_names(texts: list[str]) -> list[tuple[str, str]]:
+    return [(f"response_{number}", text) for number, text in enumerate(texts)]

@@ -73,15 +73,16 @@ def add_responses(draft: Draft, texts: dict[str, str], when: str, sandbox: Check
     """
     with grammar_in_use(sandbox, draft.name, draft.grammar):
         replies = {name: Case(draft.name, "ok", name, text).parse() for name, text in texts.items()}
+        found = {name: complaints(reply) for name, reply in replies.items()}
     for name, text in texts.items():
-        wrong = complaints(replies[name])
+        wrong = found[name]
         kind = "err" if replies[name].diagnostics else "ok"
         draft.add(kind, name, text, f"response {name}, {when}")
         if wrong:
             draft.remarks.append(f"`{name}` is not read as it should be, and lies in `{kind}`:")
             draft.remarks += [f"  {line}" for line in wrong]
     calls = sum(len(reply.tool_calls) for reply in replies.values())
-    well = sum(not complaints(reply) for reply in replies.values())
+    well = sum(not wrong for wrong in found.values())
     draft.remarks.insert(
         0, f"{well} of {counted(len(texts), 'response')} read without complaint, {counted(calls, 'call')}"
     )

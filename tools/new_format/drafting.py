@@ -22,6 +22,9 @@ from .sandbox import complaints, grammar_in_use, has_calls, temporary_checkout
 from .similarity import FormatMatch, matching_formats, notations
 from .template_analysis import TemplateAnalysis, Turn, analyse, differences, rewritten, trimmed
 
+#: Markup that opens nothing, since it stands in any text.
+_PUNCTUATION = re.compile(r"[\s:;,.=\-\"']+")
+
 
 class AlreadyReadError(Exception):
     """A format reads all of it already. `lines` are the message."""
@@ -89,30 +92,46 @@ def _best(
     sandbox: Checkout, name: str, found: list[FormatMatch], texts: dict[str, str], source: str
 ) -> tuple[FormatMatch, str]:
     """The match whose grammar reads most responses without a complaint; of equal ones, that with fewest changes."""
-    example = min(texts.values(), key=len)
     ranked: list[tuple[int, int, FormatMatch, str]] = []
     why = ""
     for number, like in enumerate(found):
         try:
-            text = grammar(like.notation, HeaderFields(name, title(like.notation), "", source, example.strip()))
-            with grammar_in_use(sandbox, name, text):
-                replies = [parse(response, name) for response in texts.values()]
-            wrong = sum(bool(complaints(reply)) for reply in replies)
-            calls = sum(len(reply.tool_calls) for reply in replies)
-            good = [reply.raw for reply in replies if reply.tool_calls and not complaints(reply)]
-            shown = min(good, key=len, default=example)
-            text = grammar(like.notation, HeaderFields(name, title(like.notation), "", source, shown.strip()))
+            text, wrong = _tried(sandbox, name, like, texts, source)
         except (UnclearError, GrammarError) as error:
             why = why or str(error)
             continue
-        if calls:
-            ranked.append((wrong, number, like, text))
-        if calls and not wrong:
+        ranked.append((wrong, number, like, text))
+        if not wrong:
             break
     if not ranked:
         raise UnclearError(why or "no grammar was found that reads a call in the responses")
     _, _, like, text = min(ranked, key=lambda entry: entry[:2])
     return like, text
+
+
+def _tried(sandbox: Checkout, name: str, like: FormatMatch, texts: dict[str, str], source: str) -> tuple[str, int]:
+    """The grammar of a match, and how many responses have a complaint.
+
+    Raises UnclearError if it loses something without a diagnostic, or reads no response as it should be.
+    """
+    opener = like.notation.section[0] or like.notation.head[0][0]
+    if opener.strip() and _PUNCTUATION.fullmatch(opener):
+        raise UnclearError(f"the markup before a call is {opener!r}, which is everywhere in text")
+    example = min(texts.values(), key=len)
+    text = grammar(like.notation, HeaderFields(name, title(like.notation), "", source, example.strip()))
+    with grammar_in_use(sandbox, name, text):
+        replies = {response: parse(text, name) for response, text in texts.items()}
+        wrong = {response: found for response, reply in replies.items() if (found := complaints(reply))}
+    good = [reply.raw for response, reply in replies.items() if has_calls(reply) and response not in wrong]
+    lost = next((response for response in wrong if not replies[response].diagnostics), None)
+    if lost is None and not good:
+        lost = next(iter(wrong), None)
+    if lost is not None:
+        raise UnclearError(f"calls resemble those of `{like.format}`, but of `{lost}` is lost: {wrong[lost][0]}")
+    if not good:
+        raise UnclearError("no grammar was found that reads a call in the responses")
+    shown = min(good, key=len)
+    return grammar(like.notation, HeaderFields(name, title(like.notation), "", source, shown.strip())), len(wrong)
 
 
 def _resemblance(like: FormatMatch, known: Notation) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +16,14 @@ from outspoken.grammar.sources import sources
 from tools.shared.checkout import Checkout
 from tools.shared.corpus import Case
 
+from .call_slots import json_value
 from .similarity import END_OF_TURN, TAG
 
 _ENDED = re.compile(rf"\s*(?:{END_OF_TURN})\s*")
 #: A token that models write only as markup.
 _TOKEN = re.compile(rf"(?!{END_OF_TURN})(?:<\|[^|<>\n]{{1,60}}\|>|<｜[^｜<>\n]{{1,60}}｜>)")
+#: A code sample, and code in a line.
+_SAMPLE = re.compile(r"^[ ]{0,3}(`{3,})[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _FIRST, _LAST = re.compile(rf"\s*{TAG}"), re.compile(rf"{TAG}\s*\Z")
 
 
@@ -66,7 +69,10 @@ def _compiled(path: Path, grammar: str) -> str:
 
 
 def complaints(reply: Reply) -> list[str]:
-    """What is wrong in the reply for a sound response: diagnostics, and markup that was read as text."""
+    """What is wrong in the reply for a sound response: diagnostics, and markup or objects that were read as text.
+
+    The grammar of the reply has to be in use.
+    """
     found = [str(diagnostic) for diagnostic in reply.diagnostics]
     for number, segment in enumerate(reply.segments):
         if segment.kind != "text":
@@ -83,8 +89,30 @@ def complaints(reply: Reply) -> list[str]:
         if (before and _FIRST.match(segment.text)) or (behind and (glued or _LAST.search(segment.text))):
             found.append(f"{reply.format}: markup beside a call is read as text: {segment.text.strip()[:60]!r}")
     values = [value for call in reply.tool_calls for value in call.arguments.values() if isinstance(value, str)]
-    swallowed = [value for value in values if _FIRST.match(value) and "</" not in value]
-    return found + [f"{reply.format}: markup is read as part of a value: {value.strip()[:60]!r}" for value in swallowed]
+    swallowed = [
+        value for value in values if (_FIRST.match(value) and "</" not in value) or _holds(reply.format, value)
+    ]
+    found += [f"{reply.format}: markup is read as part of a value: {value.strip()[:60]!r}" for value in swallowed]
+    return found + [f"{reply.format}: an object is read as text: {text[:60]!r}" for text in _objects(reply)]
+
+
+def _holds(format: str | None, value: str) -> bool:
+    """Whether a value holds a tag or token that is a marker of the format."""
+    terminals = registry.tables(format).terminals.values() if format else ()
+    written = {terminal.canonical.strip() for terminal in terminals}
+    return any(re.fullmatch(TAG, marker) and marker in value for marker in written if marker)
+
+
+def _objects(reply: Reply) -> Iterator[str]:
+    """The JSON objects in the text of a reply that may be the arguments of a call; not those in code samples."""
+    for segment in reply.segments:
+        text = _SAMPLE.sub("", segment.text) if segment.kind == "text" else ""
+        at = text.find("{")
+        while at >= 0:
+            value = json_value(text, at)
+            if value is not None and isinstance(value[0], dict) and value[0]:
+                yield text[at : value[1]]
+            at = text.find("{", value[1] if value is not None else at + 1)
 
 
 def has_calls(reply: Reply) -> bool:
