@@ -269,7 +269,7 @@ def test_pages_name_only_formats_that_have_the_marker() -> None:
 
     def spelled(name: str, written: str = "") -> set[str]:
         found = [t for t in registry.tables(name).terminals.values() if written in ("", t.canonical.strip())]
-        return {text.strip() for t in found for text in (t.canonical, *spellings(t.regex))} - {""}
+        return {text.strip() for t in found for text in (t.canonical, t.regex, *spellings(t.regex))} - {""}
 
     everything = {name: spelled(name) for name in Checkout().names()}
     for name in everything:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, parse, render
+from outspoken import Payload, Reasoning, RenderError, Reply, Text, ToolCall, load_format, parse, render
 from outspoken.actions import (
     Batch,
     Click,
@@ -260,10 +261,59 @@ def test_a_value_that_a_format_cannot_carry() -> None:
     code = "a</parameter>\n<parameter=b>"
     with pytest.raises(RenderError) as caught:
         render({"name": "save", "arguments": {"text": code}}, "qwen3_coder")
-    assert (
-        str(caught.value)
-        == "`qwen3_coder` cannot carry `text` of the call of `save`: what it would write reads back as something else"
+    assert str(caught.value).startswith(
+        "`qwen3_coder` cannot carry `text` of the call of `save`: what it would write reads back as "
     )
+    assert str(caught.value).endswith(repr("</parameter>\n</function>\n</tool_call>")[1:])
+
+
+TWO_WAYS = r"""// format:  two_ways
+// title:   Two ways to write a value, and names that look ahead
+// models:  none
+// source:  made up
+// trim:    text
+// space:   px
+// actions:
+//   tap = click(point=at!)
+//   back = go_back
+// example:
+//   <f><a>1</f>
+
+start: (TEXT | tool_call | action)*
+tool_call: _OPEN TOOL_NAME _NAME_END argument* _CLOSE
+argument: _ARG_OPEN ARG_NAME _BARE ARG_VALUE _ARG_CLOSE | _ARG_OPEN ARG_NAME _QUOTED JSON_VALUE _ARG_CLOSE
+action: _DO_OPEN ACTION_NAME _GAP given _DO_CLOSE | _DO_OPEN ACTION_NAME _DO_CLOSE
+given: ARG_NAME _IS JSON_ARRAY -> argument
+_OPEN: "<call "
+_NAME_END: ">"
+_CLOSE: "</call>"
+_ARG_OPEN: "<arg "
+_BARE: ">"
+_QUOTED: " json>"
+_ARG_CLOSE: "</arg>"
+_DO_OPEN: "<do>"
+_DO_CLOSE: "</do>"
+_GAP: " " | /[ ](?=[a-z]+=)/
+_IS: "="
+ACTION_NAME: /tap(?= at=\[)|back(?=<)/
+TOOL_NAME: /\w{1,64}/
+ARG_NAME: /\w{1,64}/
+%import .shared.text (TEXT, ARG_VALUE)
+%import .shared.json (JSON_VALUE, JSON_ARRAY)
+"""
+
+
+def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_path: Path) -> None:
+    """A value with the closer of bare text is quoted; a name is written if all that it looks ahead at follows."""
+    (tmp_path / "two_ways.lark").write_text(TWO_WAYS.replace("<f><a>1</f>", "<call f><arg a>1</arg></call>"), "utf-8")
+    load_format(tmp_path / "two_ways.lark")
+    for value in ("x", "a</arg>", "</arg><arg b>", "</call>", "</arg></call>\n"):
+        call = {"name": "f", "arguments": {"a": value, "b": "y"}}
+        reply = parse(render(call, "two_ways"), "two_ways")
+        assert [(c.name, c.arguments) for c in reply.tool_calls] == [("f", call["arguments"])]
+        assert (" json>" in reply.raw) == ("</arg>" in value)
+    actions = [Click(point=Point(x=1, y=2)), GoBack()]
+    assert render(actions, "two_ways").replace("\n", "") == "<do>tap at=[1, 2]</do><do>back</do>"
 
 
 @in_one_item("name", CALLING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, TypeAlias, cast
 
 from outspoken.actions.codec import convert_points, effect_of, encode_action
@@ -21,7 +22,12 @@ from outspoken.results.geometry import Screen, Space
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
-from .writer import Item, with_index, write
+from .writer import Item, with_index, write_all
+
+#: How many ways through a state of the grammar are tried if what was written first reads back as something else.
+_WAYS = 4
+#: So much of what was written is shown in an error.
+_LONG = 160
 
 #: What `render` writes: a reply, a segment of one, or a dict with `name` and `arguments`.
 Renderable: TypeAlias = "Reply | Segment | BaseAction | Mapping[str, Any]"
@@ -122,17 +128,34 @@ def _variants(items: list[Item], header: Header) -> Iterator[list[Item]]:
 def _write_checked(
     name: str, segments: list[Any], items: list[Item], tools: Tools | None, coordinates: Space | None
 ) -> str:
-    """Write the items and read the text back. Raises RenderError."""
+    """Write the items and read the text back; if that fails, in the other ways that the grammar has.
+
+    Raises RenderError, which shows the first text and how it is read.
+    """
     automaton = registry.automaton(name)
-    text = write(automaton, tuple(items))
-    if text is None:
-        raise RenderError(f"`{name}` has no way to write {_listed(segments)}")
-    if items and not (items[0].kind == "text" and text.startswith(items[0].text)):
-        text = text.removeprefix(automaton.tables.header.opened)
-        if items[0].kind != "text":
-            text = text.lstrip("\n")
-    _compare(text, name, segments, tools, coordinates)
-    return text
+    tried: dict[str, RenderError] = {}
+    for ways in (1, _WAYS):
+        for whole in islice(write_all(automaton, tuple(items), ways), ways * _WAYS):
+            text = _without_prefix(whole, items, automaton.tables.header.opened)
+            if text in tried:
+                continue
+            try:
+                _compare(text, name, segments, tools, coordinates)
+            except RenderError as error:
+                tried[text] = error
+            else:
+                return text
+        if not tried:
+            raise RenderError(f"`{name}` has no way to write {_listed(segments)}")
+    raise next(iter(tried.values()))
+
+
+def _without_prefix(text: str, items: list[Item], opened: str) -> str:
+    """What a response is of a text: without the end of the prompt, and without line breaks before the first markup."""
+    if not items or (items[0].kind == "text" and text.startswith(items[0].text)):
+        return text
+    text = text.removeprefix(opened)
+    return text if items[0].kind == "text" else text.lstrip("\n")
 
 
 def _segments(what: Any) -> list[Any]:
@@ -219,7 +242,27 @@ def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coo
     if read != meant:
         at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
         part = _difference(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
-        raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as something else")
+        other = _read_as(reply, at, read)
+        raise RenderError(
+            f"`{name}` cannot carry {part}: what it would write reads back as {other}: {_excerpt(text)!r}"
+        )
+
+
+def _excerpt(text: str) -> str:
+    """The beginning and the end of a long text."""
+    return text if len(text) <= _LONG else f"{text[: _LONG - 50]}...{text[-40:]}"
+
+
+def _read_as(reply: Reply, at: int, read: list[tuple[Any, ...]]) -> str:
+    """What a text was read as where it differs, in a few words."""
+    if reply.diagnostics:
+        first = reply.diagnostics[0]
+        return f"something else ({first.code} at offset {first.span[0]}: {first.message})"
+    if at >= len(read):
+        return "nothing more"
+    kind, *rest = read[at]
+    names = {"text": "a text", "think": "reasoning", "payload": "a payload", "action": "another action"}
+    return f"a call of `{rest[0]}`" if kind == "tool_call" else names[kind]
 
 
 def _difference(read: tuple[Any, ...], meant: tuple[Any, ...]) -> str:

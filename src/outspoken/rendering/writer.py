@@ -9,6 +9,8 @@ from __future__ import annotations
 import heapq
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple
@@ -70,51 +72,72 @@ class Progress(NamedTuple):
 class _Written(NamedTuple):
     """The end of a path: the text that was written last, and the path before it.
 
-    `pattern` is the pattern of an action's name: with the text behind it, the name must still be read as this name.
+    `name` is the last name of an action while the text behind it decides whether its pattern reads it.
     """
 
     text: str
     before: _Written | None
     is_marker: bool = True
-    pattern: str = ""
+    name: _Name | None = None
+
+
+class _Name(NamedTuple):
+    """The name of an action: its pattern, and where it stands in the text of its path."""
+
+    pattern: str
+    start: int
+    end: int
 
 
 def write(automaton: Automaton, items: tuple[Item, ...]) -> str | None:
     """The text that expresses the items; None if the grammar has no way to."""
+    return next(write_all(automaton, items, 1), None)
+
+
+def write_all(automaton: Automaton, items: tuple[Item, ...], most: int) -> Iterator[str]:
+    """The texts that express the items, the cheapest first, with at most so many ways through each state."""
     tie = count()
     queue: list[tuple[int, int, Config | None, Progress, _Written | None]] = []
     queue.append((0, next(tie), automaton.start, Progress(), None))
-    visited: set[tuple[tuple[int, ...], Progress]] = set()
+    visits: Counter[tuple[tuple[int, ...], Progress]] = Counter()
     while queue:
         cost, _, config, progress, path = heapq.heappop(queue)
         if config is None:
-            return _text_of(path)
-        if (config.stack, progress) in visited:
+            yield _text_of(path)
             continue
-        visited.add((config.stack, progress))
+        visits[config.stack, progress] += 1
+        if visits[config.stack, progress] > most:
+            continue
         for price, target, reached, text, terminal in _next_nodes(config, progress, items):
-            is_new = target is None or (target.stack, reached) not in visited
-            if is_new and _name_is_read(path, text, ended=target is None):
-                heapq.heappush(queue, (cost + price, next(tie), target, reached, _append(path, text, terminal)))
-    return None
+            if target is not None and visits[target.stack, reached] >= most:
+                continue
+            is_read, name = _name_behind(path, text, ended=target is None)
+            if is_read:
+                after = _append(path, text, terminal, name)
+                heapq.heappush(queue, (cost + price, next(tie), target, reached, after))
 
 
-def _append(path: _Written | None, text: str, terminal: Terminal | None) -> _Written | None:
-    """A path extended by the text that a terminal writes."""
+def _append(path: _Written | None, text: str, terminal: Terminal | None, name: _Name | None) -> _Written | None:
+    """A path extended by the text that a terminal writes. `name` is the last name that is still to be decided."""
     if terminal is None or not (text or terminal.short in _CONTENT - {"TEXT"}):
         return path
-    return _Written(text, path, terminal.short not in _CONTENT, terminal.regex * (terminal.short == "ACTION_NAME"))
+    if terminal.short == "ACTION_NAME":
+        start = len(_text_of(path))
+        name = _Name(terminal.regex, start, start + len(text))
+    return _Written(text, path, terminal.short not in _CONTENT, name)
 
 
-def _name_is_read(path: _Written | None, text: str, *, ended: bool) -> bool:
-    """If a path ends with a name, is it still read as this name with the text behind it?"""
-    if path is None or not path.pattern or not (text or ended):
-        return True
+def _name_behind(path: _Written | None, text: str, *, ended: bool) -> tuple[bool, _Name | None]:
+    """Whether the last name of a path is still read with more text behind it, and the name if that is undecided."""
+    name = path.name if path is not None else None
+    if name is None or not (text or ended):
+        return True, name
     import regex
 
-    head = _text_of(path)
-    match = regex.compile(path.pattern).match(head + text, len(head) - len(path.text), partial=not ended)
-    return match is not None and (match.partial or match.end() == len(head))
+    match = regex.compile(name.pattern).match(_text_of(path) + text, name.start, partial=not ended)
+    if match is None:
+        return False, None
+    return match.partial or match.end() == name.end, name if match.partial else None
 
 
 def _text_of(path: _Written | None) -> str:
