@@ -68,8 +68,44 @@ def looks_like_call(damage: DamagedSegment, automaton: Automaton, text: TextBuff
     return any(at < _NEAR for at in find_near(text.text[start : end + _NEAR], markers.spellings))
 
 
-def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> Any:
+class SearchedText:
+    """Where synchronisation points were searched for and not found, by offsets of the response.
+
+    A segment that is read again as text may hold many refused places that end at the same point. No text is searched
+    twice for it, so time stays linear.
+    """
+
+    __slots__ = ("_ranges",)
+
+    def __init__(self) -> None:
+        self._ranges: dict[SyncPoints, tuple[int, int]] = {}
+
+    def skip(self, sync: SyncPoints, at: int) -> int:
+        """The first offset, from `at` on, where a point may begin."""
+        start, end = self._ranges.get(sync, (0, 0))
+        return end if start <= at < end else at
+
+    def add(self, sync: SyncPoints, start: int, end: int) -> None:
+        """No point begins between two offsets."""
+        begun, ended = self._ranges.get(sync, (0, 0))
+        self._ranges[sync] = (begun, max(end, ended)) if begun <= start <= ended else (start, end)
+
+
+def find_end(
+    damage: DamagedSegment, automaton: Automaton, text: TextBuffer, searched: SearchedText, *, final: bool
+) -> Any:
     """The marker at which a damaged segment ends. None if it has not come yet; `text.pos` is then moved on."""
+    # What is no end because it stands at the refused place may be the end of another segment.
+    start = max(text.offset, damage.refused_at + 1)
+    text.pos = searched.skip(damage.sync, text.offset) - text.base
+    match = _find_end(damage, automaton, text, final=final)
+    end = match.start() if match is not None else len(text.text) if final else text.pos
+    if start < text.base + end:
+        searched.add(damage.sync, start, text.base + end)
+    return match
+
+
+def _find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, final: bool) -> Any:
     buffer, pos, sync = text.text, text.pos, damage.sync
     if final:
         match = sync.find(buffer, pos)
@@ -87,7 +123,7 @@ def find_end(damage: DamagedSegment, automaton: Automaton, text: TextBuffer, *, 
             held = match.start()  # it may grow, or be in a string, or be a part of another
         elif held is None and (part or _is_quoted(match, sync, automaton, buffer)):
             text.pos = match.end()
-            return find_end(damage, automaton, text, final=final)
+            return _find_end(damage, automaton, text, final=final)
     if match is None or held is not None:
         text.pos = len(buffer) if held is None else held
         return None

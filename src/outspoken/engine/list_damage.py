@@ -15,6 +15,7 @@ from outspoken.results.edits import shown
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
+from .budget import RecoveryBudget
 from .damaged_segment import DamagedSegment
 from .policy import ParserPolicy
 from .state import ParserState
@@ -22,6 +23,8 @@ from .text_buffer import TextBuffer
 
 #: So many characters behind the punctuation decide how it is read.
 _FOLLOWING = 40
+#: The end of an entry is searched for in so many characters once the budget is spent.
+_WINDOW = 400
 
 
 class Driver(Protocol):
@@ -31,6 +34,7 @@ class Driver(Protocol):
     builder: Builder
     text: TextBuffer
     state: ParserState
+    budget: RecoveryBudget
     policy: ParserPolicy
 
     def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool: ...
@@ -108,8 +112,12 @@ def lose_entry(recovery: Driver, damage: DamagedSegment, end: int, *, cut: bool)
         return False
     start = damage.refused_at if node is None else node.start
     text = recovery.text.slice(start, end)
-    stop = start + entry_end(text, damage.refused_at - start)
-    if (cut and stop == end) or stop <= start or (node is not None and text[:1] not in ("{", "[")):
+    refused = damage.refused_at - start
+    if not recovery.budget.allows(damage.refused_at):
+        text, cut = text[: refused + _WINDOW], True
+    recovery.budget.spent += len(text)
+    stop = start + entry_end(text, refused)
+    if (cut and stop == start + len(text)) or stop <= start or (node is not None and text[:1] not in ("{", "[")):
         return False
     builder.recorder.edits.clear()
     del builder.nodes[depth:]

@@ -13,7 +13,7 @@ from outspoken.recovery.sync_points import single_character_points, sync_points
 from outspoken.semantics.steps import apply_step
 
 from .budget import SEARCH, TRY
-from .damaged_segment import DamagedSegment, find_end, looks_like_call
+from .damaged_segment import DamagedSegment, SearchedText, find_end, looks_like_call
 from .list_damage import damaged_gap, is_later_entry, lose_entry, read_between
 from .text_buffer import LOOKBEHIND
 
@@ -40,6 +40,7 @@ class RecoveryDriver:
         self.policy, self.budget = steps.policy, steps.budget
         #: could the last recovery path be read in two ways?
         self._is_ambiguous = False
+        self._searched = SearchedText()
 
     def on_refused(self, pos: int, end: int | None = None, *, inside: bool = False) -> bool:
         """The grammar refuses what stands at `pos` (up to `end`, if that was read as an embedded value).
@@ -145,7 +146,7 @@ class RecoveryDriver:
                 state.damage = None
                 return self.reread_as_text(damage.refused_at)
             return False
-        match = find_end(damage, automaton, text, final=final)
+        match = find_end(damage, automaton, text, self._searched, final=final)
         if match is None and not final:
             return False
         state.damage = None
@@ -249,7 +250,7 @@ class RecoveryDriver:
             nodes=budget.nodes,
             ties=self.policy.ties,
         )
-        budget.spent += SEARCH
+        budget.spent += max(SEARCH, len(region.text))
         from outspoken.recovery.search import recover  # with all that repairs JSON; many a refused text never needs it
 
         path = recover(region)

@@ -41,6 +41,22 @@ class ParsedDelta:
     is_complete: bool = False
 
 
+class _Pieces:
+    """A text that grows by pieces. They are joined when the text is asked for, so that adding one costs no copy."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        if piece:
+            self._pieces.append(piece)
+
+    def joined(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+
 class LLMResponseParser:
     """Reads the chunks of one message; call `reset` before the next message.
 
@@ -60,10 +76,27 @@ class LLMResponseParser:
         """Forget the message; the next chunk begins another one."""
         self._stream: ProviderStream | None = None
         self._provider = ""
-        self.thinking = self.text = ""
-        self.tool_calls: list[dict[str, Any]] = []
+        self._thinking, self._text = _Pieces(), _Pieces()
         #: by index, which is not the place in the list: calls that break off in their name have an index only
         self._calls: dict[int, dict[str, Any]] = {}
+        self._arguments: dict[int, _Pieces] = {}
+
+    @property
+    def thinking(self) -> str:
+        """The thinking so far."""
+        return self._thinking.joined()
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return self._text.joined()
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """The calls so far, in order, with all of their arguments that have arrived."""
+        for index, pieces in self._arguments.items():
+            self._calls[index]["function"]["arguments"] = pieces.joined()
+        return list(self._calls.values())
 
     def parse_openai(self, delta: ChunkLike) -> ParsedDelta:
         """Read a delta of Chat Completions, a choice or a chunk; a dict or an object of an SDK."""
@@ -112,18 +145,18 @@ class LLMResponseParser:
                     head: dict[str, Any] = {"index": index, "id": id, "type": "function"}
                     delta.tool_calls.append({**head, "function": {"name": name, "arguments": ""}})
                     self._calls[index] = {**head, "function": {"name": name, "arguments": ""}}
-                    self.tool_calls.append(self._calls[index])
+                    self._arguments[index] = _Pieces()
                 case results.ToolCallDelta(index, arguments):
                     delta.tool_calls.append({"index": index, "function": {"arguments": arguments}})
-                    self._calls[index]["function"]["arguments"] += arguments
+                    self._arguments[index].add(arguments)
                 case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call) if index in self._calls:
                     self._calls[index]["status"] = call.status
                 case Finished():
                     delta.is_complete = True
                 case _:
                     pass
-        self.text += delta.text
-        self.thinking += delta.thinking
+        self._text.add(delta.text)
+        self._thinking.add(delta.thinking)
         return delta
 
 

@@ -25,7 +25,7 @@ class AwsEventStream:
     """Decodes the events of a stream from bytes that may be split anywhere. A frame has at most `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._buffer = b""
+        self._buffer = bytearray()
         self._max_bytes = max_bytes
         self._count = 0
 
@@ -41,7 +41,8 @@ class AwsEventStream:
                 raise self._error(f"its length is {length}")
             if len(self._buffer) < length:
                 break
-            frame, self._buffer = self._buffer[:length], self._buffer[length:]
+            frame = bytes(self._buffer[:length])
+            del self._buffer[:length]
             if crc32(frame[:-_CHECKSUM_LENGTH]) != unpack_from(">I", frame, length - _CHECKSUM_LENGTH)[0]:
                 raise self._error("it is damaged: the checksum does not match")
             self._count += 1
@@ -52,7 +53,7 @@ class AwsEventStream:
 
     def rest(self) -> str:
         """Return what arrived of an incomplete frame, for an error message."""
-        return repr(self._buffer) if self._buffer else ""
+        return repr(bytes(self._buffer)) if self._buffer else ""
 
     def _error(self, found: str) -> ProviderFormatError:
         return ProviderFormatError("", f"not an event stream: {found}", "a frame", f"frame {self._count + 1}")

@@ -40,50 +40,52 @@ class JsonValueStream:
 
     def __init__(self, max_chars: int) -> None:
         self._max_chars = max_chars
-        self._buffer = ""
-        self._start = 0
-        #: finds the end of the value that begins at `_start`; None between values
+        #: what separates two values, as far as it cannot be skipped yet
+        self._between = ""
+        #: finds the end of the value that is being read; None between values
         self._counter: BracketCounter | None = None
+        #: the pieces of that value
+        self._pieces: list[str] = []
         self._count = 0
 
     def feed(self, piece: str) -> list[tuple[str, Any]]:
-        """Return the values that a piece completes, each with an empty event name."""
+        """Return the values that a piece completes, each with an empty event name. Each character is read once."""
         found: list[tuple[str, Any]] = []
-        self._buffer += piece
-        while (end := self._find_end()) is not None:
+        text, at, self._between = self._between + piece, 0, ""
+        while at < len(text):
+            if self._counter is None:
+                at = self._value_start(text, at)
+                if text[at : at + 1] != "{":
+                    self._between = text[at:]
+                    break
+                self._counter = BracketCounter()
+            read = self._counter.at
+            self._counter.feed(text, at)
+            if self._counter.end is None:
+                self._pieces.append(text[at:])
+                if self._counter.at > self._max_chars:
+                    raise ProviderFormatError("", "too long", f"a value of at most {self._max_chars:,} characters")
+                break
+            end = at + self._counter.end - read
             self._count += 1
-            found.append(("", parse_json(self._buffer[self._start : end], f"value {self._count}")))
-            self._start, self._counter = end, None
-        self._buffer = self._buffer[self._start :]
-        self._start = 0
-        if len(self._buffer) > self._max_chars:
-            raise ProviderFormatError("", "too long", f"a value of at most {self._max_chars:,} characters")
+            found.append(("", parse_json("".join([*self._pieces, text[at:end]]), f"value {self._count}")))
+            self._pieces, self._counter, at = [], None, end
         return found
 
-    def _skip_to_value(self) -> bool:
-        """Skip what separates two values; is there the beginning of one behind it?"""
-        match = _SEPARATORS.match(self._buffer, self._start)
-        self._start = match.end() if match else self._start
-        first = self._buffer[self._start : self._start + MAX_SHOWN]
-        if first and DONE.startswith(first):
-            return False
-        if first and first[0] != "{":
+    def _value_start(self, text: str, at: int) -> int:
+        """Where the next value begins, or what may become the end of the stream. Raises ProviderFormatError."""
+        match = _SEPARATORS.match(text, at)
+        at = match.end() if match else at
+        first = text[at : at + MAX_SHOWN]
+        if first and first[0] != "{" and not DONE.startswith(first):
             raise ProviderFormatError("", f"the text {first!r}", "a JSON object", f"value {self._count + 1}")
-        return bool(first)
-
-    def _find_end(self) -> int | None:
-        """Return the end of the next value; None if it has not arrived. Each character is scanned once."""
-        if self._counter is None:
-            if not self._skip_to_value():
-                return None
-            self._counter = BracketCounter()
-        self._counter.feed(self._buffer, self._start + self._counter.at)
-        return None if self._counter.end is None else self._start + self._counter.end
+        return at
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:
         """Return no values, and the text of a value that is incomplete."""
-        rest, self._buffer, self._counter = self._buffer.strip("[ \t\r\n"), "", None
-        return [], rest
+        rest = "".join(self._pieces) or self._between
+        self._pieces, self._between, self._counter = [], "", None
+        return [], rest.strip("[ \t\r\n")
 
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -113,6 +115,12 @@ class ServerSentEvents:
         self._line: list[str] = []
         self._line_length = 0
         self._data: list[str] = []
+        #: counts the brackets of the event's data, so that it is parsed only once they are closed
+        self._brackets = BracketCounter()
+        #: the data is not JSON, although its brackets are closed
+        self._is_broken = False
+        #: how many pieces of the line the counter has read, and their length
+        self._counted = self._counted_length = 0
         self._name = ""
         self._count = 0
         #: the last piece ended with `\r`, which a `\n` at the start of the next one belongs to
@@ -154,21 +162,40 @@ class ServerSentEvents:
 
     def _take_line(self) -> str:
         line = "".join(self._line)
+        if line.startswith("data"):
+            self._brackets.feed(line, self._counted_length)
         self._line.clear()
-        self._line_length = 0
+        self._line_length = self._counted = self._counted_length = 0
         return line
+
+    def _may_be_complete(self) -> bool:
+        """May the data be complete, with the line so far?"""
+        for piece in self._line[self._counted :]:
+            self._brackets.feed(piece)
+            self._counted_length += len(piece)
+        self._counted = len(self._line)
+        return self._brackets.end is not None and not self._is_broken
 
     def _line_has_ended(self, piece: str) -> bool:
         """Is the line complete before this piece, although it came without its end?"""
-        if self._line[0][0] == "d" and not self._line[-1].rstrip(" ").endswith(("}", "]", ":")):
-            return False
+        if self._line[0][0] == "d":
+            if not self._line[-1].rstrip(" ").endswith(("}", "]", ":")):
+                return False
+            if self._line_length > MAX_SHOWN and not self._may_be_complete():
+                return False
         name, colon, value = "".join(self._line).partition(":")
         if not colon:
             return False
         if name != "data":
             return bool(piece)
         text = value.strip()
-        return text == DONE or (not text and bool(piece)) or _try_json("\n".join([*self._data, value])) is not _NO_JSON
+        return text == DONE or (not text and bool(piece)) or self._try_data([*self._data, value]) is not _NO_JSON
+
+    def _try_data(self, lines: list[str]) -> Any:
+        """The JSON value of an event's data, or `_NO_JSON`."""
+        value = _try_json("\n".join(lines))
+        self._is_broken = value is _NO_JSON and self._brackets.end is not None
+        return value
 
     def _read_line(self, line: str, events: list[tuple[str, Any]]) -> None:
         name, _, value = line.partition(":")
@@ -177,7 +204,7 @@ class ServerSentEvents:
             self._end_event(events)
         elif name == "data":
             self._data.append(value)
-            if value.rstrip()[-1:] in ("}", "]"):
+            if value.rstrip()[-1:] in ("}", "]") and self._may_be_complete():
                 self._end_event_early(events)
         elif name == "event":
             self._name = value.strip()
@@ -190,15 +217,15 @@ class ServerSentEvents:
 
     def _end_event_early(self, events: list[tuple[str, Any]]) -> None:
         """End the event if its data is complete JSON."""
-        text = "\n".join(self._data)
-        if text.strip() == DONE:
-            self._data = []
-        elif (value := _try_json(text)) is not _NO_JSON:
+        if "\n".join(self._data).strip() == DONE:
+            self._clear_data()
+        elif (value := self._try_data(self._data)) is not _NO_JSON:
             self._add_event(value, events)
 
     def _end_event(self, events: list[tuple[str, Any]]) -> None:
         """End the event at a blank line. An event `error` may have text as its data."""
         text = "\n".join(self._data).strip()
+        self._clear_data()
         if text and self._name == "error" and _try_json(text) is _NO_JSON:
             self._add_event({"error": {"message": text}}, events)
         elif text:
@@ -208,8 +235,11 @@ class ServerSentEvents:
     def _add_event(self, value: Any, events: list[tuple[str, Any]]) -> None:
         events.append((self._name, value))
         self._count += 1
-        self._data = []
+        self._clear_data()
         self._name = ""
+
+    def _clear_data(self) -> None:
+        self._data, self._brackets, self._is_broken = [], BracketCounter(), False
 
 
 #: A frame may be this many times as long as a response, since it may hold pictures.
