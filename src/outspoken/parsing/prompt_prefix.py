@@ -10,6 +10,9 @@ from outspoken.engine.parser import AutomatonParser, Checkpoint
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.open_node import OpenNode
 
+#: A tag at the end of a prompt, and how much of the prompt is searched for it.
+_LAST_TAG = re.compile(r"<[^<>\s]{1,80}>\s*\Z")
+_LONGEST_TAG = 120
 #: What may be copied with a node.
 _PLAIN = (str, int, frozenset, type(None))
 
@@ -19,13 +22,40 @@ def after_anchor(prefix: str, anchor: str) -> str:
     return prefix[max([match.end() for match in re.finditer(anchor, prefix)], default=0) :] if anchor else prefix
 
 
-def prompt_before(text: str, usual: str) -> str:
-    """What stood before a response, of which `text` is the beginning or all, if prompts end with `usual`.
+class PromptEnd(NamedTuple):
+    """The end of a prompt, which a response may repeat: `before` what it may repeat, `markup`."""
 
-    It is "" if the response repeats that, or says nothing.
-    """
-    found = text.lstrip()
-    return usual if found and not found.startswith(usual.strip()) else ""
+    before: str
+    markup: str
+    #: the prompt was given, and is not only what the format's prompts end with
+    is_given: bool
+
+    @classmethod
+    def of(cls, prefix: str) -> PromptEnd | None:
+        """The end of a prompt that was given; None if it does not end with a tag."""
+        match = _LAST_TAG.search(prefix[-_LONGEST_TAG:])
+        return None if match is None else cls(prefix[: -len(match[0])], match[0], True)
+
+    def is_open(self, text: str) -> bool:
+        """May a response that begins with this text still repeat the markup?"""
+        found, markup = text.lstrip(), self.markup.strip()
+        return markup.startswith(found) and found != markup
+
+    def prefix_of(self, text: str) -> str:
+        """What counts of the prompt for a response that begins with this text: what the response does not repeat.
+
+        A response without text has none of the format's own prompt.
+        """
+        found = text.lstrip()
+        if found.startswith(self.markup.strip()):
+            return self.before
+        return self.before + self.markup if found or self.is_given else ""
+
+
+def prompt_before(text: str, prefix: str | None, usual: str) -> str:
+    """What counts of the prompt before a whole response: of `prefix` if it is given, else of the format's `usual`."""
+    end = PromptEnd.of(prefix) if prefix is not None else PromptEnd("", usual, False)
+    return prefix or "" if end is None else end.prefix_of(text)
 
 
 class PromptState(NamedTuple):

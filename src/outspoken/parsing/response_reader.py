@@ -23,7 +23,7 @@ from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.unread_markup import markup_search, unread_markup
 
 from .options import ReadOptions, proves_end
-from .prompt_prefix import PromptState, after_anchor, prompt_before
+from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
     from outspoken.detection.detector import Detector
@@ -52,10 +52,13 @@ class ResponseReader:
         self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
         context = Context(automaton.tables.header, tools, self.settings, repair, read_embedded)
         self._builder = self.builder_type(ReplyState(context, events))
-        #: what the format's prompts end with, as long as the response may still begin by repeating it
-        self._usual_prefix: str = automaton.tables.header.opened if prefix is None and self.format else ""
+        usual = automaton.tables.header.opened if prefix is None and self.format else ""
+        #: the end of the prompt, as long as the response may still begin by repeating it
+        self._prompt_end: PromptEnd | None = PromptEnd("", usual, False) if usual else None
+        if prefix and policy is DEFAULT_POLICY:
+            self._prompt_end = PromptEnd.of(prefix)
         self._early_text: str = ""
-        if not self._usual_prefix:
+        if self._prompt_end is None:
             self._start(prefix or "")
 
     def load_automaton(self, format: str, *, lenient: bool) -> Automaton:
@@ -81,7 +84,7 @@ class ResponseReader:
             self._reader = self._detector = self.make_detector(text)
         else:
             self._reader = self.parser_type(self._automaton, self._builder, text, self._policy)
-            if prefix and prefix == self._usual_prefix and type(self._reader) is AutomatonParser:
+            if prefix and prefix == self._automaton.tables.header.opened and type(self._reader) is AutomatonParser:
                 self._read_usual_prefix(self._reader, prefix)
                 return
         if prefix:
@@ -99,15 +102,14 @@ class ResponseReader:
         if automaton.prompt_state is None:
             automaton.prompt_state = PromptState.of(parser, builder) or False
 
-    def _without_repeated_prefix(self, text: str, *, final: bool) -> str:
+    def _after_prompt(self, end: PromptEnd, text: str, *, final: bool) -> str:
         """The text that can be read, once it is known whether the response repeats the end of its prompt."""
         text = self._early_text + text
-        found, usual = text.lstrip(), self._usual_prefix.strip()
-        if usual.startswith(found) and not (final or found == usual):
+        if not final and end.is_open(text):
             self._early_text = text
             return ""
-        self._start(prompt_before(text, self._usual_prefix))
-        self._usual_prefix = self._early_text = ""
+        self._prompt_end, self._early_text = None, ""
+        self._start(end.prefix_of(text))
         return text
 
     # reading
@@ -115,8 +117,8 @@ class ResponseReader:
     def read(self, text: str, finish_reason: str | None = None) -> Reply:
         """Read a whole response."""
         text = replace_surrogates(text)
-        if self._usual_prefix:
-            self._without_repeated_prefix(text, final=True)
+        if self._prompt_end is not None:
+            self._after_prompt(self._prompt_end, text, final=True)
         limit, is_proven = self._max_chars, proves_end(finish_reason)
         if len(text) > limit:
             self._reader.read(text[:limit], end_is_proven=is_proven)
@@ -127,7 +129,8 @@ class ResponseReader:
     def feed(self, text: str) -> None:
         """Read a chunk."""
         text = text if text.isascii() else replace_surrogates(text)
-        if self._usual_prefix and not (text := self._without_repeated_prefix(text, final=False)):
+        end = self._prompt_end
+        if end is not None and not (text := self._after_prompt(end, text, final=False)):
             return
         self._length += len(text)
         if self._length > self._max_chars:
@@ -140,7 +143,7 @@ class ResponseReader:
 
     def close(self, finish_reason: str | None = None) -> Reply:
         """End the response."""
-        if self._usual_prefix and (text := self._without_repeated_prefix("", final=True)):
+        if self._prompt_end is not None and (text := self._after_prompt(self._prompt_end, "", final=True)):
             self.feed(text)
         self._reader.close(end_is_proven=proves_end(finish_reason))
         return self._finish(self._raw())

@@ -84,8 +84,7 @@ def parse_tree(
 def _source(raw: str, name: str, prefix: str | None, options: ReadOptions) -> TreeSource:
     automaton = registry.automaton(name, lenient=True)
     header = automaton.tables.header
-    known = prefix is not None and after_anchor(replace_surrogates(prefix), header.anchor)
-    prompt = prompt_before(raw, header.opened) if known is False else known
+    prompt = after_anchor(replace_surrogates(prompt_before(raw, prefix, header.opened)), header.anchor)
     context = Context(header, options.tools, options.settings, options.repair, read_embedded)
     return TreeSource(prompt, raw, automaton, context)
 

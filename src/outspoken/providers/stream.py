@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.parsing.event_stream import AsyncEventStream, EventStream
 from outspoken.parsing.options import ParserOptions, prefix_of, read_options
@@ -12,7 +12,7 @@ from outspoken.results.errors import LimitError, ResponseError, StreamClosedErro
 
 from .assembly.assembler import Assembler
 from .assembly.recorder import ContentOptions
-from .decode.framing import Framer
+from .decode.framing import DONE, Framer, parse_json
 from .decode.json_object import JsonObject, describe_value
 from .decode.sdk_objects import ChunkLike, chunk_data
 from .errors import ProviderFormatError
@@ -24,6 +24,8 @@ from .replies import ProviderReply
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+#: The keys of an object that stands for a server-sent event.
+_EVENT_KEYS = frozenset({"data", "event", "id", "retry"})
 #: The value of `format` that selects the format of the provider's content.
 PROVIDER_FORMAT = "provider"
 
@@ -32,6 +34,7 @@ class ProviderOptions(ParserOptions, total=False):
     """The options of `ProviderStream` and `parse_response`; see `ProviderStream`."""
 
     prefix: str | None
+    choice: int
 
 
 class ProviderStream:
@@ -42,7 +45,8 @@ class ProviderStream:
 
     `format` says how the content is read: the name of a format, "auto", or None for plain text. By default it is None,
     except for providers that are known to write reasoning into the content. `tools` are the tools of the request; see
-    `Parser` for them and the other options, and `Parser.parse` for `prefix`.
+    `Parser` for them and the other options, and `Parser.parse` for `prefix`. Of several choices, the one with the
+    index `choice` is read; the others are reported as `other-choices`.
 
     Raises UnknownProviderError, and what `Parser` raises.
     """
@@ -53,6 +57,7 @@ class ProviderStream:
         format: str | None = PROVIDER_FORMAT,
         *,
         prefix: str | None = None,
+        choice: int = 0,
         **options: Unpack[ParserOptions],
     ) -> None:
         self._provider = find_provider(provider)
@@ -60,7 +65,7 @@ class ProviderStream:
         found = read_options("text" if format is None else format, **options)
         name, settings = format and (found.format or "auto"), found.settings
         self._assembler = Assembler(
-            ContentOptions(provider, name, found.tools, prefix_of(prefix), found.repair, settings)
+            ContentOptions(provider, name, found.tools, prefix_of(prefix), found.repair, settings, choice)
         )
         self._raise_errors = found.on_error == "raise"
         self._framer = Framer(settings.max_chars)
@@ -122,6 +127,7 @@ class ProviderStream:
 
     def _read(self, name: str, value: Any) -> None:
         """Read a JSON value, with the name of its event."""
+        name, value = _without_event(name, value)
         if isinstance(value, list):
             for item in value:  # pyright: ignore[reportUnknownVariableType]
                 self._read(name, item)
@@ -150,6 +156,17 @@ class ProviderStream:
         if self._reader is None:
             self._reader = make_reader(self._provider, body, self._assembler)
         self._reader.read(body)
+
+
+def _without_event(name: str, value: Any) -> tuple[str, Any]:
+    """The name and the value in an object that stands for a server-sent event, as some SDKs return them."""
+    event: dict[str, Any] = value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    if "data" not in event or not _EVENT_KEYS.issuperset(event):
+        return name, value
+    data: Any = event["data"]
+    if isinstance(data, str):
+        data = cast("Any", []) if data.strip() in ("", DONE) else parse_json(data, "the data of an event")
+    return str(event.get("event") or name), data
 
 
 def parse_response(

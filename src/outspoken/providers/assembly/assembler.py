@@ -37,6 +37,7 @@ class Assembler:
         self._finish: tuple[FinishReason, str] | None = None
         self._usage: Usage | None = None
         self._error: ProviderError | None = None
+        self._warned: set[str] = set()
 
     def take_events(self) -> list[ProviderEvent]:
         """Return the events since the last time."""
@@ -138,6 +139,17 @@ class Assembler:
             self.sign(signature)
 
     # the response
+
+    @property
+    def choice(self) -> int:
+        """The index of the choice that is read, of a response with several."""
+        return self._options.choice
+
+    def warn(self, code: str, message: str) -> None:
+        """Report something of the response that is no error, once."""
+        if code not in self._warned:
+            self._warned.add(code)
+            self._recorder.add_diagnostic(code, message, self._recorder.content.length, "warning")
 
     def refuse(self, piece: str | None) -> None:
         """Add a piece of a refusal."""

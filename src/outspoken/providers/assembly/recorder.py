@@ -82,6 +82,8 @@ class ContentOptions(NamedTuple):
     prefix: str | None
     repair_limit: RepairLimit
     settings: Settings
+    #: the index of the choice that is read, of a response with several
+    choice: int = 0
 
 
 class Recorder:
@@ -105,6 +107,8 @@ class Recorder:
         #: a block of reasoning has begun
         self.has_reasoning = False
         self._has_parser = False
+        #: the ids of calls so far
+        self._call_ids: set[str] = set()
         self.status: Status = "ok"
         self.diagnostics: list[PendingDiagnostic] = []
         self.repairs: list[Repair] = []
@@ -142,6 +146,20 @@ class Recorder:
         """Return the index of a call that is about to be announced."""
         self._calls += 1
         return self._calls - 1
+
+    def unique_call_id(self, id: str | None, offset: int) -> str | None:
+        """Return the id of a call; another one, with a diagnostic, if an earlier call has the same."""
+        if id is None or id not in self._call_ids:
+            self._call_ids.update([id] if id else [])
+            return id
+        number = 2
+        while f"{id}_{number}" in self._call_ids:
+            number += 1
+        made = f"{id}_{number}"
+        self._call_ids.add(made)
+        message = f"two calls have the id `{id}`; this one becomes `{made}`"
+        self.add_diagnostic("repeated-id", message, offset, "warning")
+        return made
 
     def make_session(self) -> UnjoinedSession:
         """Start to read a block of content.

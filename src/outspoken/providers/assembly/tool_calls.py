@@ -101,7 +101,9 @@ class JsonPrefix:
 
 
 class ToolCallBlock(Block):
-    """A call, announced when its name is known. With `free_text`, its input is text and not JSON.
+    """A call, announced when its name is certain: a tool has it, or its arguments begin, or it ends.
+
+    With `free_text`, its input is text and not JSON. Set `name_may_grow` if the name may arrive in pieces.
 
     Deltas are sent as far as the arguments are sound JSON. The text behind the first damage waits for the end, when
     it is known how the arguments are repaired.
@@ -112,6 +114,9 @@ class ToolCallBlock(Block):
     def __init__(self, recorder: Recorder, id: str | None, name: str | None, *, free_text: bool = False) -> None:
         super().__init__(recorder)
         self.id, self.name = id, name
+        self.name_may_grow = False
+        #: a piece of the name that came too late, or contradicts it
+        self._late_name = ""
         self._free_text = free_text
         #: its index in the events; None until it is announced
         self._call_index: int | None = None
@@ -121,10 +126,28 @@ class ToolCallBlock(Block):
         self._sent: list[str] = []
 
     def identify(self, id: str | None, name: str | None) -> None:
-        """Add an id or a name that arrived late; those it has stay."""
+        """Add an id or a name that arrived late, or more of the name. The id it has stays."""
         self.id = self.id or id
-        self.name = self.name or name
+        if name and name != self.name:
+            if self._call_index is not None:
+                self._late_name = "" if (self.name or "").startswith(name) else name
+            elif not self.name or (self.name_may_grow and name.startswith(self.name)):
+                self.name = name  # a server that sends the name so far
+            elif not self.name_may_grow:
+                pass
+            else:
+                self.name += name
         self._announce()
+
+    def settle_name(self) -> None:
+        """Take the name as it is: something else has begun."""
+        self.name_may_grow = False
+        self._announce()
+
+    @property
+    def text(self) -> str:
+        """The arguments so far, as they were sent."""
+        return "".join(self._pieces)
 
     def _open(self) -> None:
         if self._free_text:
@@ -141,13 +164,26 @@ class ToolCallBlock(Block):
             self._queue.append(sound)
 
     def _announce(self) -> None:
-        """Announce it if it has a name, and send what waits."""
-        if not self.name or not self.active:
+        """Announce it if its name is certain, and send what waits."""
+        if not self.name or not self.active or not (self._call_index is not None or self._is_name_certain()):
             return
         if self._call_index is None:
-            self._call_index = self.recorder.next_call_index()
-            self.recorder.send(ToolCallStart(self._call_index, self.id, self.name))
+            self._start(self.name)
         self._send_queue()
+
+    def _start(self, name: str) -> None:
+        self._call_index = self.recorder.next_call_index()
+        self.id = self.recorder.unique_call_id(self.id, self.offset)
+        self.recorder.send(ToolCallStart(self._call_index, self.id, name))
+
+    def _is_name_certain(self) -> bool:
+        """May no more of the name arrive?"""
+        if not self.name_may_grow or self.length:
+            return True
+        tools, name = self.recorder.options.tools, self.name or ""
+        if tools is None or name not in tools:
+            return False
+        return not any(other.startswith(name) and other != name for other in tools.names)
 
     def _send_queue(self) -> None:
         if self._call_index is None:
@@ -167,7 +203,9 @@ class ToolCallBlock(Block):
 
     def _end(self, reason: str | None) -> None:
         complete = reason is not None
-        text = "".join(self._pieces)
+        if self.name and self._call_index is None:
+            self._start(self.name)
+        text = self.text
         if complete and (self._free_text or not text.strip()):
             last = '"}' if self._free_text else "{}"
             self._add(last)
@@ -176,7 +214,7 @@ class ToolCallBlock(Block):
         tools, options = recorder.options.tools, recorder.options
         schema = tools.schema(name) if tools is not None and name in tools else None
         parsed = parse_arguments(text, complete, options.repair_limit, schema, options.settings)
-        if not name:
+        if not name or self._late_name:
             parsed = parsed._replace(status="invalid")
         self._send_queue()
         if parsed.text is not None and not parsed.text.startswith("".join(self._sent)):
@@ -209,6 +247,8 @@ class ToolCallBlock(Block):
             recorder.add_diagnostic("unclosed-call", f"the call of `{name}` never ends", self.offset)
         else:
             message = f"the arguments of `{name}` are not a JSON object" if name else "a tool call has no name"
+            if self._late_name:
+                message = f"the call of `{name}` was given another name, `{self._late_name}`, behind its arguments"
             helps = ("the arguments are kept as they were sent; nothing was guessed",)
             recorder.add_diagnostic("invalid-call", message, self.offset, helps=helps)
         recorder.send(ToolCallUnfinished(index, call))

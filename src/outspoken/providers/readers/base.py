@@ -52,6 +52,19 @@ class Reader:
         for item in extension.objects("signatures"):
             self._assembler.sign(item.string("data"), redacted=bool(item.get("redacted")))
 
+    def _selected(self, choices: list[JsonObject]) -> list[JsonObject]:
+        """The choices that are read: those with the index that was asked for. Others are reported."""
+        wanted = self._assembler.choice
+        found: list[JsonObject] = []
+        for place, choice in enumerate(choices):
+            index = choice.integer("index")
+            if (place if index is None else index) == wanted:
+                found.append(choice)
+            else:
+                message = f"the response has other choices than the one with the index {wanted}, which is read"
+                self._assembler.warn("other-choices", message)
+        return found
+
     def end(self) -> None:
         """End the response. A reader that still collects parts keeps what has arrived of them."""
 

@@ -5,12 +5,15 @@ Source: https://platform.openai.com/docs/api-reference/chat, and the documentati
 
 from __future__ import annotations
 
+from typing import Any
+
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
 
 from .base import Reader, UsageKeys, arguments_text, find_error, list_of, parse_error
+from .repeated_message import Received
 
 #: fields that hold reasoning as text; a server that sends several sends the same in all
 _REASONING = ("reasoning_content", "reasoning", "thinking")
@@ -37,7 +40,7 @@ _USAGE = UsageKeys(
 
 
 class ChatCompletionsReader(Reader):
-    """Reads responses and chunks. Of several choices, it reads the first."""
+    """Reads responses and chunks. Of several choices, it reads one."""
 
     def __init__(self, assembler: Assembler) -> None:
         super().__init__(assembler)
@@ -45,6 +48,10 @@ class ChatCompletionsReader(Reader):
         self._by_index: dict[int, ToolCallBlock] = {}
         self._by_id: dict[str, ToolCallBlock] = {}
         self._last_call: ToolCallBlock | None = None
+        #: what has arrived, to recognise a last chunk that holds the whole message again
+        self._received = Received()
+        #: the calls in the list that is being read
+        self._in_list: set[ToolCallBlock] = set()
 
     def read(self, body: JsonObject) -> None:
         """Read a response, a chunk, or an error."""
@@ -54,18 +61,19 @@ class ChatCompletionsReader(Reader):
             raise body.invalid("choices", "a list of choices")
         if choices or error is None:
             self._assembler.started(body.string_or_number("id"), body.string("model"))
-        for choice in choices:
-            if not choice.integer("index"):
-                self._read_choice(choice)
+        for choice in self._selected(choices):
+            self._read_choice(choice)
         self._read_usage(body)
         if error is not None:
             self._assembler.failed(error)
 
     def _read_choice(self, choice: JsonObject) -> None:
-        for key in ("message", "delta"):
-            message = choice.object(key)
-            if message is not None:
-                self._read_message(message)
+        delta, message = choice.object("delta"), choice.object("message")
+        if delta is not None:
+            self._received.has_deltas = True
+            self._read_message(delta)
+        if message is not None:
+            self._read_message(self._received.rest_of(message, self._assembler))
         if error := choice.get("error"):
             self._assembler.failed(parse_error(error))
         self._assembler.finished(choice.string("finish_reason"))
@@ -86,8 +94,10 @@ class ChatCompletionsReader(Reader):
         if "content" in fields:
             self._read_content(message)
         if "refusal" in fields:
+            self._received.add("refusal", message.string("refusal"))
             self._assembler.refuse(message.string("refusal"))
         if "tool_calls" in fields:
+            self._in_list.clear()
             for call in message.objects("tool_calls"):
                 self._read_call(call)
         legacy = message.object("function_call") if "function_call" in fields else None
@@ -96,7 +106,7 @@ class ChatCompletionsReader(Reader):
         if not _PAYLOAD_KEYS.isdisjoint(fields):
             for key, kind in _PAYLOADS.items():
                 for item in list_of(message.get(key)):
-                    self._assembler.payload(kind, item, aside=True)
+                    self._payload(kind, item, aside=True)
 
     def _read_exported(self, message: JsonObject) -> None:
         """Read a message or delta with an extension."""
@@ -124,7 +134,7 @@ class ChatCompletionsReader(Reader):
         if not texts:
             texts = [text for part in parts if (text := part.string("text", "summary", "thinking"))]
         for text in texts:
-            self._assembler.reasoning(text)
+            self._reason(text)
         for part in parts:
             self._assembler.sign(part.string("signature"))
             self._assembler.sign(part.string("data"), redacted=True)
@@ -141,12 +151,24 @@ class ChatCompletionsReader(Reader):
         elif content is not None and not isinstance(content, str):
             raise message.invalid("content", "text or a list of parts")
         else:
-            self._assembler.text(content)
+            self._text(content)
+
+    def _text(self, piece: str | None) -> None:
+        self._received.add("content", piece)
+        self._assembler.text(piece)
+
+    def _reason(self, piece: str | None) -> None:
+        self._received.add("reasoning", piece)
+        self._assembler.reasoning(piece)
+
+    def _payload(self, kind: str, value: Any, *, aside: bool = False) -> None:
+        self._received.items.append(value)
+        self._assembler.payload(kind, value, aside=aside)
 
     def _read_part(self, part: JsonObject) -> None:
         kind = part.string("type")
         if kind in ("text", "output_text", None) and part.has("text"):
-            self._assembler.text(part.string("text"))
+            self._text(part.string("text"))
         elif kind == "refusal":
             self._assembler.refuse(part.string("refusal"))
         elif kind in ("thinking", "reasoning"):
@@ -154,18 +176,18 @@ class ChatCompletionsReader(Reader):
         elif kind == "redacted_thinking":
             self._assembler.sign(part.string("data"), redacted=True)
         else:
-            self._assembler.payload(kind or "part", part.value)
+            self._payload(kind or "part", part.value)
 
     def _read_thinking(self, part: JsonObject) -> None:
         """Read a part with reasoning: a text, or again a list of parts."""
         if isinstance(part.get("thinking", "reasoning", "text"), list):
             for inner in part.objects("thinking", "reasoning"):
                 if inner.has("text"):
-                    self._assembler.reasoning(inner.string("text"))
+                    self._reason(inner.string("text"))
                 else:
-                    self._assembler.payload(inner.string("type") or "part", inner.value, aside=True)
+                    self._payload(inner.string("type") or "part", inner.value, aside=True)
         else:
-            self._assembler.reasoning(part.string("thinking", "reasoning", "text"))
+            self._reason(part.string("thinking", "reasoning", "text"))
         self._assembler.sign(part.string("signature"))
 
     # calls
@@ -179,7 +201,7 @@ class ChatCompletionsReader(Reader):
             elif call.get("id") is None and call.get("type") is None:
                 raise call.invalid("function", "an object")
             else:
-                self._assembler.payload(call.string("type") or "tool_call", call.value)
+                self._payload(call.string("type") or "tool_call", call.value)
                 return
         free_text = call.has("custom") and not call.has("function")
         self._extend_call(function, call.integer("index"), call.string_or_number("id"), free_text=free_text)
@@ -191,18 +213,33 @@ class ChatCompletionsReader(Reader):
     def _extend_call(self, function: JsonObject, index: int | None, id: str | None, *, free_text: bool = False) -> None:
         """Extend the call with an index or id. With neither, a name begins a call, and its absence extends the last."""
         id, name = id or None, function.string("name") or None
+        piece = arguments_text(function, "input" if free_text else "arguments")
         call = self._find_call(index, id, name)
+        if call is not None and self._is_another(call, index, name, piece):
+            call = None
         if call is None:
-            call = self._assembler.call((self._call_count,), id, name, free_text=free_text)
+            for earlier in self._received.calls[-1:]:
+                earlier.settle_name()
+            call = self._assembler.call((self._call_count,), id, None, free_text=free_text)
+            call.name_may_grow = True
+            call.identify(None, name)
+            self._received.calls.append(call)
             if index is not None:
                 self._by_index[index] = call
             self._call_count += 1
         else:
             call.identify(id, name)
         self._last_call = call
+        self._in_list.add(call)
         if call.id:
             self._by_id.setdefault(call.id, call)
-        self._assembler.arguments(call, arguments_text(function, "input" if free_text else "arguments"))
+        self._assembler.arguments(call, piece)
+
+    def _is_another(self, call: ToolCallBlock, index: int | None, name: str | None, piece: str | None) -> bool:
+        """Is this another call than the one with the same index or id? Some servers repeat these."""
+        if index is None and call in self._in_list:
+            return True
+        return bool(name and piece) and call.length > 0 and call.has_complete_json()
 
     def _find_call(self, index: int | None, id: str | None, name: str | None) -> ToolCallBlock | None:
         if index is not None:

@@ -28,7 +28,7 @@ _USAGE = UsageKeys(
 
 
 class GeminiReader(Reader):
-    """Reads responses, which are also the chunks of a stream. Of several candidates, it reads the first."""
+    """Reads responses, which are also the chunks of a stream. Of several candidates, it reads one."""
 
     def read(self, body: JsonObject) -> None:
         """Read a response, a chunk, or an error."""
@@ -37,9 +37,8 @@ class GeminiReader(Reader):
             return
         to = self._assembler
         to.started(body.string("responseId", "response_id"), body.string("modelVersion", "model_version"))
-        for candidate in body.objects("candidates"):
-            if not candidate.integer("index"):
-                self._read_candidate(candidate)
+        for candidate in self._selected(body.objects("candidates")):
+            self._read_candidate(candidate)
         self._report_usage(body.object("usageMetadata", "usage_metadata"), _USAGE)
         feedback = body.object("promptFeedback", "prompt_feedback")
         blocked = feedback.string("blockReason", "block_reason") if feedback is not None else None
