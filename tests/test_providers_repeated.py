@@ -52,7 +52,7 @@ def cut(random: Random, text: str) -> list[str]:
 def _deltas(random: Random, message: Chunk) -> list[Chunk]:
     """The chunks of a stream for a message."""
     made = [
-        delta(**{key: piece})
+        delta(0, **{key: piece})
         for key in ("reasoning_content", "content", "refusal")
         for piece in cut(random, message.get(key) or "")
     ]

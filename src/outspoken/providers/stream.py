@@ -160,9 +160,9 @@ class ProviderStream:
 
 def _without_event(name: str, value: Any) -> tuple[str, Any]:
     """The name and the value in an object that stands for a server-sent event, as some SDKs return them."""
-    event: dict[str, Any] = value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    event: dict[str, Any] = cast("Any", value) if isinstance(value, dict) else {}
     if "data" not in event or not _EVENT_KEYS.issuperset(event):
-        return name, value
+        return name, cast("Any", value)
     data: Any = event["data"]
     if isinstance(data, str):
         data = cast("Any", []) if data.strip() in ("", DONE) else parse_json(data, "the data of an event")
