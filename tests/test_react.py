@@ -334,7 +334,7 @@ def faults(expected: dict[str, Any], reply: Reply) -> Iterator[str]:
     """What is asserted of a reply, and is not so."""
     actions: list[dict[str, Any]] = [_action(call) for call in reply.tool_calls]
     if reply.final_answer_streamed:
-        actions.append({"action": "Final Answer", "action_input": reply.text.removeprefix("Through: abc")})
+        actions.append({"action": "Final Answer", "action_input": reply.text.removeprefix("Through: abc\n")})
     wanted: Any = expected.get("actions", [expected["action"]] if expected.get("action") else None)
     if "action" in expected and expected["action"] is None:
         wanted = []

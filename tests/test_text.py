@@ -107,7 +107,7 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
         (f"\n{CALL}\nOnly", "Only"),
         (f"{CALL}\n", ""),
         (" as it is \n", " as it is \n"),
-        (" \n", ""),
+        (" \n", " \n"),
     ],
 )
 def test_the_rule(text: str, expected: str) -> None:

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 2197410058,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "agent_s"
 PROMPT_END = ""
@@ -111,11 +111,12 @@ match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,"
     r"30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r"
-    r"\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previo"
-    r"us action verification|Screenshot Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
-    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Act"
-    r"ion\)(?=\s{0,9}agent\.)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<thin"
-    r"k(?:ing)?>))()|<thoughts>()",
+    r"\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？"
+    r"…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<"
+    r"think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot "
+    r"Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!["
+    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)|````(?<![^"
+    r"\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<thoughts>()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:```)()")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
@@ -129,15 +130,19 @@ match_5 = lazy(
     r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|())|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))",
 )
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=))")
-first_2 = lazy(globals(), "first_2", r"[\(`]", "search")
 match_7 = lazy(
     globals(), "match_7",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+first_2 = lazy(globals(), "first_2", r"[\(`]", "search")
+match_8 = lazy(
+    globals(), "match_8",
     r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,"
     r"30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r"
     r"\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot Ana"
     r"lysis|Next Action)\)))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)",
 )
-match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
 match_9 = lazy(globals(), "match_9", r"<\/thoughts>()")
 match_leading = None
 
@@ -197,12 +202,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 9:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 12:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
@@ -215,7 +220,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '\n(Grounded Action)\n```python\n', '\n(…
+                        # state 1: at an opening marker; expected: '\n(Grounded Action)\n```python\n', '<th…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -254,6 +259,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             pos = m.end()
+                            s = 5
+                            continue
+                        if g == 9:
+                            start0 = m.start()
+                            pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
                             e = pos
                             while True:
@@ -272,12 +282,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 9:
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -303,16 +313,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 8
-                            continue
-                        if g == 12:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 6
                             continue
                         if g == 13:
                             start0 = m.start()
@@ -520,7 +525,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after '\n(Next Action)\n' in think; expected: REASONING
+                        # state 4: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_7(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 8
+                            continue
+                        return None
+                else:
+                    if s < 6:
+                        # state 5: after '\n(Next Action)\n' in think; expected: REASONING
                         e = pos
                         while True:
                             if e >= n or text[e] not in "(`":
@@ -528,7 +559,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is None:
                                     break
                                 e = m.start()
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -617,9 +648,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         return None
-                else:
-                    if s < 6:
-                        # state 5: after _FENCE_OPEN in code; expected: CODE
+                    else:
+                        # state 6: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
                             e = text.find("`", e)
@@ -639,31 +669,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 1:
                             end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 8
-                            continue
-                        return None
-                    else:
-                        # state 6: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_8(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
                             pos = m.end()
                             s = 8
                             continue
@@ -977,7 +982,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is None:
                                     break
                                 e = m.start()
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1

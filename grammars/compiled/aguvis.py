@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 2197410058,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "aguvis"
 PROMPT_END = ""
@@ -135,32 +135,37 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mo"
-    r"bile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ "
-    r"\t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|````("
-    r"?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\|(?:diff_marker|im_end)\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:"
-    r"<\|recipient\|>all\s?))()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|recipien"
+    r"t\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30"
+    r"}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}("
+    r"?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:"
+    r"<\|(?:diff_marker|im_end)\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|recipient\|>all\s?))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=)|\))")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=)|\))")
 notation_1 = notation("PYTHON_VALUE", "")
-match_5 = lazy(
-    globals(), "match_5",
+match_6 = lazy(
+    globals(), "match_6",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c"
     r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())",
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_7 = lazy(
+    globals(), "match_7",
     r"(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time"
     r")\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
     r"A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)",
 )
-match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 match_8 = lazy(
     globals(), "match_8",
     r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|te"
@@ -205,23 +210,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 6:
-                        start0 = m.start(3)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[3]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 5:
-                        start0 = m.start(3)
+                    if g == 7:
+                        start0 = m.start(4)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[3]
-                        key0 = m[4]
+                        name0 = m[4]
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
-                        start0 = m.start()
+                    if g == 6:
+                        start0 = m.start(4)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[4]
+                        key0 = m[5]
                         pos = m.end()
                         s = 4
                         continue
@@ -232,12 +237,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<|reci…
+                    # state 1: at an opening marker; expected: '<think>\n', _DATA_FENCE_OPEN, _FENCE_OP…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -263,7 +273,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 2:
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -289,22 +299,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
-                        start0 = m.start(3)
+                    if g == 7:
+                        start0 = m.start(4)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[3]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 5:
-                        start0 = m.start(3)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[3]
-                        key0 = m[4]
+                        name0 = m[4]
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 7:
+                    if g == 6:
+                        start0 = m.start(4)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[4]
+                        key0 = m[5]
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -330,21 +340,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
-                        out.after_text = False
-                        pos = m.end()
-                        s = 6
-                        continue
                     if g == 9:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
+                        out.after_text = False
                         pos = m.end()
                         s = 6
                         continue
                     if g == 10:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 6
                         continue
                     if g == 11:
                         start0 = m.start()
@@ -354,65 +359,90 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
-                    if pos == n:
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
                         return None
-                    m = match_4(text, pos)
-                    if m is not None:
-                        return None
-                    c = text[pos]
-                    if c in " \t\r\n\x0c":
-                        pos = blanks(text, pos).end()
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                    if notation_1.may_begin(c):
-                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                        if found is None:
-                            return None
-                        last, e, said = found
-                        k = key0 or place_name(args0)
-                        if bare0 is None:
-                            value, t = last, said or to_json(last)
-                        else:
-                            types = types_of(tools, name0, k)
-                            if True:
-                                if types is not None:
-                                    return None
-                                value, fits = bare0, True
-                            else:
-                                value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                        if args0 is None:
-                            args0, parts0 = {}, []
-                        elif k in args0:
-                            return None
-                        parts0.append(argument_text(args0, k, t))
-                        args0[k] = value
-                        key0 = bare0 = None
-                        pos = e
-                        # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 6
+                        continue
+                    return None
+                else:
+                    if s < 4:
+                        # state 3: after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
                         if pos == n:
                             return None
                         m = match_5(text, pos)
                         if m is not None:
-                            g = m.lastindex
-                            if g == 4:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 7
-                                continue
                             return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    return bool(out.segments or out.run_model)
-                else:
-                    if s < 4:
-                        # state 3: after '=' in action; expected: PYTHON_VALUE
+                    else:
+                        # state 4: after '=' in action; expected: PYTHON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -451,7 +481,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -507,201 +537,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after '<|recipient|>all\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_6(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        end_think(out, start0, e)
-                        g = m.lastindex
-                        if g == 4:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[1]
-                            pos = m.end()
-                            # after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
-                            if pos == n:
-                                return None
-                            m = match_4(text, pos)
-                            if m is not None:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if notation_1.may_begin(c):
-                                found = notation_1.read_at(text, pos, depth, True, ANY)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
-                                if pos == n:
-                                    return None
-                                m = match_5(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 4:
-                                        e = m.end(3)
-                                        raw = text[start0:e]
-                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                            return None
-                                        pos = m.end()
-                                        s = 9
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            return bool(out.segments or out.run_model)
-                        if g == 3:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[1]
-                            key0 = m[2]
-                            pos = m.end()
-                            # after '=' in action; expected: PYTHON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if notation_1.may_begin(c):
-                                found = notation_1.read_at(text, pos, depth, True, ANY)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
-                                if pos == n:
-                                    return None
-                                m = match_5(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
-                                        pos = m.end()
-                                        # after '=' in action; expected: PYTHON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if notation_1.may_begin(c):
-                                            found = notation_1.read_at(text, pos, depth, True, ANY)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            k = key0 or place_name(args0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                if True:
-                                                    if types is not None:
-                                                        return None
-                                                    value, fits = bare0, True
-                                                else:
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
-                                            if pos == n:
-                                                return None
-                                            m = match_5(text, pos)
-                                            if m is not None:
-                                                g = m.lastindex
-                                                if g == 4:
-                                                    e = m.end(3)
-                                                    raw = text[start0:e]
-                                                    if not end_action(
-                                                        out, header, settings, name0, args0, id0, raw, start0, e
-                                                    ):
-                                                        return None
-                                                    pos = m.end()
-                                                    s = 9
-                                                    continue
-                                                return None
-                                            return bool(out.segments or out.run_model)
-                                        return bool(out.segments or out.run_model)
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            return bool(out.segments or out.run_model)
-                        return None
         else:
             if s < 7:
                 if s < 6:
-                    # state 5: after '<think>\n' in think; expected: REASONING
+                    # state 5: after '<|recipient|>all\n' in think; expected: REASONING
                     e = pos
                     while True:
                         e = text.find("<", e)
@@ -718,12 +557,178 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         piece, a = trimmed(text, pos, e, leads=True, ends=True)
                         if piece:
                             out.reasoning(piece, a, a + len(piece))
+                    end_think(out, start0, e)
                     g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
+                    if g == 4:
+                        start0 = m.start(1)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[1]
                         pos = m.end()
-                        s = 6
-                        continue
+                        # after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
+                        if pos == n:
+                            return None
+                        m = match_5(text, pos)
+                        if m is not None:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return bool(out.segments or out.run_model)
+                    if g == 3:
+                        start0 = m.start(1)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[1]
+                        key0 = m[2]
+                        pos = m.end()
+                        # after '=' in action; expected: PYTHON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '=' in action; expected: PYTHON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if notation_1.may_begin(c):
+                                        found = notation_1.read_at(text, pos, depth, True, ANY)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                                        if pos == n:
+                                            return None
+                                        m = match_6(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 4:
+                                                e = m.end(3)
+                                                raw = text[start0:e]
+                                                if not end_action(
+                                                    out, header, settings, name0, args0, id0, raw, start0, e
+                                                ):
+                                                    return None
+                                                pos = m.end()
+                                                s = 9
+                                                continue
+                                            return None
+                                        return bool(out.segments or out.run_model)
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return bool(out.segments or out.run_model)
                     return None
                 else:
                     # state 6: after _TURN_END; expected: TEXT
@@ -805,7 +810,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
                                 if pos == n:
                                     return None
-                                m = match_5(text, pos)
+                                m = match_6(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -850,7 +855,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', '…
                                             if pos == n:
                                                 return None
-                                            m = match_5(text, pos)
+                                            m = match_6(text, pos)
                                             if m is not None:
                                                 g = m.lastindex
                                                 if g == 4:
@@ -916,7 +921,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 8:
+                    if g == 9:
                         out.after_text = False
                         pos = m.end()
                         s = 6
@@ -927,7 +932,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 8: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1032,7 +1037,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
                                     if pos == n:
                                         return None
-                                    m = match_5(text, pos)
+                                    m = match_6(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 4:
@@ -1074,7 +1079,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 8:
+                        if g == 9:
                             out.after_text = False
                             pos = m.end()
                             s = 6

@@ -32,7 +32,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "anthropic_computer_use"
 PROMPT_END = ""
@@ -111,10 +111,11 @@ match_1 = lazy(
     "\\s{0,9}\"[\\w\\-]{1,64}\"\\s{0,9},\\s{0,99}[\"'“]?input[\"'”]?\\s{0,9}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:("
     r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
     r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)'
-    r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?'
-    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,10"
-    r'00}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"'
-    r"\s{0,99}:)[ \t\x0c\r\n]*()",
+    r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)'
+    r"?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:"
+    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
+    r']{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"name"\s{0,99}:(?='
+    r'\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -147,7 +148,11 @@ match_7 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"'
     r'\s{0,99}:)|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_9 = lazy(
     globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
@@ -219,14 +224,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 10:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', '{"type": "tool_use", ', _DATA_FENC…
+                    # state 1: at an opening marker; expected: '{', '{"type": "tool_use", ', '<think>\n…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -259,33 +264,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         pos = m.end()
-                        # after _DATA_FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        return None
+                        s = 5
+                        continue
                     if g == 7:
                         start0 = m.start()
                         pos = m.end()
-                        # after _FENCE_OPEN in code; expected: CODE
+                        # after _DATA_FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
                             e = text.find("`", e)
@@ -311,6 +295,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 8:
                         start0 = m.start()
                         pos = m.end()
+                        # after _FENCE_OPEN in code; expected: CODE
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    if g == 9:
+                        start0 = m.start()
+                        pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
@@ -334,16 +344,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
-                        continue
-                    if g == 10:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 5
                         continue
                     if g == 11:
                         return None

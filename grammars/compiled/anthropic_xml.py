@@ -21,7 +21,7 @@ SOURCES = {
     "anthropic_xml.lark": 4278140078,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "anthropic_xml"
 PROMPT_END = ""
@@ -54,26 +54,33 @@ VALUE_PHRASES = ()
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<"
-    "(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
-    "{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?p"
-    "arameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:([\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>\\n?)()|(?:[\"'][^>\\n]{0,100}>\\n?)()"
-    r")|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name"
-    "=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    ":[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:"
-    r"(?i:<\/(?:\w{1,20}:)?invoke>)))[ \t\x0c\r\n]*())|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|)"
-    r")|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!jso"
-    "n|xml|tool)[^`\\n]{0,80}\\n))()|(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*("
-    "?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t"
-    "\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'"
-    "=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,"
-    "9}>\\n?)|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))())|()))|))|())|````("
-    r"?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:<(?:\w{1,20}:)?function_cal"
+    r"ls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c\r\n]*(?:((?:(?i:<(?:\w{1,20}:)?invoke\s{1,99}name=["
+    "\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:["
+    "\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:([\"']\\s{1,9}(?:string=\"t"
+    "rue\"|type=\"string\")\\s{0,9}>\\n?)()|(?:[\"'][^>\\n]{0,100}>\\n?)())|))|)|((?:(?i:<\\/(?:\\w{1,20}:)?i"
+    "nvoke>)))(?:[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n"
+    "]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,20}:)?invo"
+    r"ke>)))[ \t\x0c\r\n]*())|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())|))|))|))|))|)|(?:(?i:```(?"
+    r"<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n"
+    "))()|(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
+    "\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?"
+    ":\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:"
+    "[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|type=\"string\")\\s{0,9}>\\n?)|(?:[\"'][^>\\n]{0"
+    r",100}>\n?)())|))|)|((?:(?i:<\/(?:\w{1,20}:)?invoke>)))())|()))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n"
+    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}````")
+match_3 = lazy(
+    globals(), "match_3",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 spaced_2 = lazy_search(
     globals(), "spaced_2",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
@@ -95,8 +102,8 @@ spaced_2 = lazy_search(
     "<",
 )
 spaces_2 = ("\n")
-match_3 = lazy(
-    globals(), "match_3",
+match_4 = lazy(
+    globals(), "match_4",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
     "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
@@ -120,16 +127,16 @@ may_lack_closer_1 = lazy(
     "\\s{1,99}name=[\"']))|\\n?</parameter>",
     "search",
 )
-match_4 = lazy(
-    globals(), "match_4",
+match_5 = lazy(
+    globals(), "match_5",
     "[ \\t\\x0c\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$"
     "][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r"
     "\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|((?:(?i:<\\/(?:\\w{1,20}:)?invoke>)))(?:[ "
     "\\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?function"
     r"_calls>))())|))|))|))|)|(?:(?i:<\/(?:\w{1,20}:)?function_calls>))())",
 )
-match_5 = lazy(
-    globals(), "match_5",
+match_6 = lazy(
+    globals(), "match_6",
     r"[ \t\x0c\r\n]*(?:(?:(?i:<(?:\w{1,20}:)?function_calls>(?=\s{0,99}<(?:\w{1,20}:)?invoke\s)))(?:[ \t\x0c"
     "\\r\\n]*(?:((?:(?i:<(?:\\w{1,20}:)?invoke\\s{1,99}name=[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\""
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'][^>\\n]{0,100}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:("
@@ -148,8 +155,8 @@ spaced_3 = lazy_search(
     "\n",
     "<",
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_7 = lazy(
+    globals(), "match_7",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
     "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
@@ -158,10 +165,10 @@ match_6 = lazy(
     r"nction_calls>))(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|)",
 )
 spaced_4 = lazy_search(globals(), "spaced_4", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
-match_8 = lazy(globals(), "match_8", "[ \\t\\x0c\\r\\n]*(?:(?:[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199}))")
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}```()")
+match_9 = lazy(globals(), "match_9", "[ \\t\\x0c\\r\\n]*(?:(?:[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199}))")
+match_10 = lazy(
+    globals(), "match_10",
     "[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))|(?:(?i:<\\/(?:\\w{1,20}:)?inv"
     r"oke>)))",
 )
@@ -175,8 +182,8 @@ spaced_5 = lazy_search(
     "\n",
     "<",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_11 = lazy(
+    globals(), "match_11",
     r"(?:(?:(?i:(?:\n<|<)\/(?:\w{1,20}:)?parameter>(?=\s{0,99}<(?:\/(?:\w{1,20}:)?invoke>|(?:\w{1,20}:)?param"
     "eter\\s)))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:<(?:\\w{1,20}:)?parameter\\s{1,99}name=[\"']))(?:[ \\t\\x0c"
     "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{1,9}(?:string=\"true\"|"
@@ -190,7 +197,6 @@ may_lack_closer_2 = lazy(
     "\\s{1,99}name=[\"']))|\\n?</parameter>",
     "search",
 )
-match_11 = lazy(globals(), "match_11", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
 
 
@@ -230,209 +236,214 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 5:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[2]
-                            key0 = m[3]
-                            told0 = True
+                        if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
                         if g == 6:
-                            start0 = m.start(1)
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[2]
-                            key0 = m[3]
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 11:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            start0 = m.start(8)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[9]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 13:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 21:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 20:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[15]
-                            pos = m.end()
-                            s = 8
-                            continue
-                        if g == 17:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[15]
-                            key0 = m[16]
-                            pos = m.end()
-                            s = 9
-                            continue
-                        if g == 23:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 24:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 10
-                            continue
-                        return None
-                    else:
-                        # state 1: at an opening marker; expected: '\n<function_calls>\n', _DATA_FENCE_OPEN…
-                        m = match_1(text, pos)
-                        if m is None:
-                            return None
-                        g = m.lastindex
-                        if g == 5:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[2]
-                            key0 = m[3]
+                            name0 = m[3]
+                            key0 = m[4]
                             told0 = True
                             pos = m.end()
-                            s = 2
-                            continue
-                        if g == 6:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[2]
-                            key0 = m[3]
-                            pos = m.end()
                             s = 3
                             continue
-                        if g == 11:
-                            start0 = m.start(1)
+                        if g == 7:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                            start0 = m.start(8)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[9]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(10))
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
                             s = 4
                             continue
                         if g == 12:
-                            start0 = m.start(1)
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[2]
+                            name0 = m[3]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                            start0 = m.start(9)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[10]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
                             pos = m.end()
                             s = 5
                             continue
                         if g == 13:
-                            start0 = m.start()
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             pos = m.end()
                             s = 6
                             continue
                         if g == 14:
                             start0 = m.start()
                             pos = m.end()
-                            s = 11
+                            s = 7
+                            continue
+                        if g == 22:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            pos = m.end()
+                            s = 8
                             continue
                         if g == 21:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
+                            name0 = m[16]
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 18:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[16]
+                            key0 = m[17]
+                            pos = m.end()
+                            s = 10
+                            continue
+                        if g == 24:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        return None
+                    else:
+                        # state 1: at an opening marker; expected: '<think>\n', '\n<function_calls>\n', _DA…
+                        m = match_1(text, pos)
+                        if m is None:
+                            return None
+                        g = m.lastindex
+                        if g == 1:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 6:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            key0 = m[4]
+                            told0 = True
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 7:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 12:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                            start0 = m.start(9)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[10]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(11))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 13:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 14:
+                            start0 = m.start()
                             pos = m.end()
                             s = 7
+                            continue
+                        if g == 15:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 11
+                            continue
+                        if g == 22:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            pos = m.end()
+                            s = 8
+                            continue
+                        if g == 21:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[16]
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 18:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            told0 = False
+                            name0 = m[16]
+                            key0 = m[17]
+                            pos = m.end()
+                            s = 10
                             continue
                         if g == 20:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[15]
-                            pos = m.end()
-                            s = 8
-                            continue
-                        if g == 17:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[15]
-                            key0 = m[16]
-                            pos = m.end()
-                            s = 9
-                            continue
-                        if g == 19:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            told0 = False
-                            name0 = m[15]
+                            name0 = m[16]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(18))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(19))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
-                        if g == 22:
+                        if g == 23:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -458,21 +469,41 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 23:
+                        if g == 24:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 5
-                            continue
-                        if g == 24:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 10
+                            s = 6
                             continue
                         return None
                 else:
                     if s < 3:
-                        # state 2: after _IS_TEXT in tool_call; expected: ARG_VALUE
+                        # state 2: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        return None
+                    else:
+                        # state 3: after _IS_TEXT in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -484,7 +515,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -518,11 +549,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
-                    else:
-                        # state 3: after '">' in tool_call; expected: ARG_VALUE
+            else:
+                if s < 6:
+                    if s < 5:
+                        # state 4: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -534,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -619,16 +652,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
-            else:
-                if s < 6:
-                    if s < 5:
-                        # state 4: after '</invoke>\n'; expected: '<invoke name="', '</function_calls>'
+                    else:
+                        # state 5: after '</invoke>\n'; expected: '<invoke name="', '</function_calls>'
                         if pos == n:
                             return None
-                        m = match_4(text, pos)
+                        m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -642,17 +673,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             if g == 5:
                                 out.after_text = False
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 5: after '</function_calls>'; expected: TEXT
+                else:
+                    if s < 7:
+                        # state 6: after '</function_calls>'; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -680,38 +712,37 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 6:
-                            start0 = m.start(1)
+                        if g == 7:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[2]
-                            key0 = m[3]
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
-                        if g == 14:
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             s = 11
                             continue
-                        if g == 19:
+                        if g == 20:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             told0 = False
-                            name0 = m[15]
+                            name0 = m[16]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(18))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(19))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
-                else:
-                    if s < 7:
-                        # state 6: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n', …
-                        m = match_5(text, pos)
+                    else:
+                        # state 7: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n', …
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -733,7 +764,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         break
-                                    m = match_6(text, e)
+                                    m = match_7(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -775,7 +806,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if m is not None:
                                                 e = m.start()
                                             break
-                                        m = match_6(text, e)
+                                        m = match_7(text, e)
                                         if m is not None:
                                             break
                                         e += 1
@@ -810,7 +841,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(3))
                                         out.after_text = False
                                         pos = m.end()
-                                        s = 5
+                                        s = 6
                                         continue
                                     return None
                                 return None
@@ -826,7 +857,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -840,24 +871,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
-                    else:
-                        # state 7: after '<invoke name="' in tool_call; expected: TOOL_NAME
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
         else:
             if s < 12:
                 if s < 10:
                     if s < 9:
-                        # state 8: after '">\n' in tool_call; expected: '<parameter name="', '</invoke>\n'
+                        # state 8: after '<invoke name="' in tool_call; expected: TOOL_NAME
                         if pos == n:
                             return None
                         m = match_9(text, pos)
@@ -867,7 +888,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 9: after '">' in tool_call; expected: ARG_VALUE
+                        # state 9: after '">\n' in tool_call; expected: '<parameter name="', '</invoke>\n'
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
+                        if m is not None:
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                else:
+                    if s < 11:
+                        # state 10: after '">' in tool_call; expected: ARG_VALUE
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -879,7 +911,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_10(text, e)
+                            m = match_11(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -934,33 +966,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
-                            continue
-                        return None
-                else:
-                    if s < 11:
-                        # state 10: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_11(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                     else:
@@ -976,7 +982,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -990,7 +996,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
             else:
@@ -1008,7 +1014,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1093,7 +1099,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                     else:
@@ -1109,7 +1115,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1194,7 +1200,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                 else:
@@ -1211,7 +1217,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_10(text, e)
+                            m = match_11(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1266,7 +1272,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                     else:
@@ -1282,7 +1288,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -1415,7 +1421,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -1440,7 +1446,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
     out.flush()

@@ -17,11 +17,11 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "apertus.lark": 1284857749,
+    "apertus.lark": 185141199,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "apertus"
@@ -61,7 +61,7 @@ match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:\{|\[)")
 match_6 = lazy(
     globals(), "match_6",
     r'(?:<\|tools_prefix\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
-    r'f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|))|)|(?:<\|inner_suffix\|>)()',
+    r'f]*")(?:[ \t\x0c\r\n]*(?:(?::)())|))|))|))|)|(?:<\|inner_prefix\|>)|(?:<\|inner_suffix\|>)()',
 )
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:<\|tools_suffix\|>)())|))")
 match_8 = lazy(

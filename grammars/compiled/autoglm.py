@@ -26,7 +26,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "autoglm"
 PROMPT_END = ""
@@ -132,7 +132,11 @@ match_3 = lazy(
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+match_5 = lazy(
+    globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_6 = lazy(
     globals(), "match_6",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|(\))(?:[ \t\x0c\r\n]*(?:</answer>())|))",

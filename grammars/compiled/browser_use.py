@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "browser_use"
 PROMPT_END = ""
@@ -170,11 +170,12 @@ match_1 = lazy(
     r"send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|upload_file|search|navigate|go_|open_tab|swit"
     r'ch|close|wait|screenshot|extract|find_|evaluate|read_file|write_file|replace_file|save_|done)\w{0,40}"'
     r'\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
-    "\\x0c\\r\\n]*(?:(?::)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|"
-    "evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))["
-    r" \t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!"
-    r"json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"
-    r"(?i:<think(?:ing)?>))()",
+    r"\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])"
+    r"<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?"
+    "=\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_goa"
+    "l|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^\\n "
+    r"]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|``"
+    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -204,6 +205,11 @@ match_6 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
     r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n'
     r']*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,99}null|"curr'
@@ -224,8 +230,8 @@ match_7 = lazy(
     r'actionsACTIONS]{0,7}[^"\n]?[actionsACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.)'
     r'{0,200}"\s{0,99}:))',
 )
-match_8 = lazy(
-    globals(), "match_8",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:"(?:thinking|evaluation_previous_goal|memory|next_goal|plan_update)"\s{0,99}:\s{0,9'
     r'9}null|"current_plan_item"\s{0,99}:\s{0,99}(?:null|[0-9]{1,4}))|((?:"(?:thinking|evaluation_previous_go'
     r'al|memory|next_goal)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*('
@@ -235,7 +241,6 @@ match_8 = lazy(
     r'\x0c\r\n]*(?:\}(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"'
     r"\s{0,99}:))",
 )
-match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
@@ -333,12 +338,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 7:
+                            start0 = m.start()
+                            content0 = None
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 12:
-                            start0 = m.start()
-                            content0 = None
+                        if g == 8:
                             pos = m.end()
                             s = 5
                             continue
@@ -417,10 +422,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 7:
+                            start0 = m.start()
+                            content0 = None
                             pos = m.end()
                             s = 4
                             continue
                         if g == 8:
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 9:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -446,7 +457,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 9:
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -472,7 +483,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -498,17 +509,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
-                            continue
-                        if g == 12:
-                            start0 = m.start()
-                            content0 = None
-                            pos = m.end()
-                            s = 5
                             continue
                         return None
                 else:
@@ -654,190 +659,190 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 4: after '{'; expected: _FLAG, '"thinking": ', _STATE_KEY, '"action": ', …
-                            if pos == n:
+                            # state 4: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
                                 return None
-                            m = match_7(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 10:
-                                    start0 = m.start(2)
-                                    content0 = None
-                                    pos = m.end()
-                                    # after '"thinking": ' in think; expected: JSON_STRING
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "\"":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is str:
-                                            content0 = last, (pos, e)
-                                        end_think(out, start0, e, *(content0 or ()))
-                                        pos = e
-                                        s = 9
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    start0 = m.start(2)
-                                    content0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(3), m.end(3))
-                                    end_think(out, start0, m.end(3), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                if g == 7:
-                                    start0 = m.start(2)
-                                    content0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(3), m.end(3))
-                                    end_think(out, start0, m.end(3), *(content0 or ()))
-                                    start0 = m.start(5)
-                                    content0 = None
-                                    said = m[6]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(6), m.end(6))
-                                    end_think(out, start0, m.end(6), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 10
-                                    continue
-                                if g == 8:
-                                    start0 = m.start(2)
-                                    content0 = None
-                                    said = m[3]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(3), m.end(3))
-                                    end_think(out, start0, m.end(3), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 11
-                                    continue
-                                if g == 13:
-                                    start0 = m.start(11)
-                                    content0 = None
-                                    said = m[12]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(12), m.end(12))
-                                    end_think(out, start0, m.end(12), *(content0 or ()))
-                                    pos = m.end()
-                                    # after ', '; expected: _FLAG, '"thinking": ', _OTHER_KEY
-                                    if pos == n:
-                                        return None
-                                    m = match_8(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 5:
-                                            start0 = m.start(1)
-                                            content0 = None
-                                            said = m[2]
-                                            last = said[1:-1]
-                                            if last.__class__ is str:
-                                                content0 = last, (m.start(2), m.end(2))
-                                            end_think(out, start0, m.end(2), *(content0 or ()))
-                                            start0 = m.start(3)
-                                            content0 = None
-                                            said = m[4]
-                                            last = said[1:-1]
-                                            if last.__class__ is str:
-                                                content0 = last, (m.start(4), m.end(4))
-                                            end_think(out, start0, m.end(4), *(content0 or ()))
-                                            pos = m.end()
-                                            s = 10
-                                            continue
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                if g == 16:
-                                    start0 = m.start(14)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    said = m[15]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "n":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 12
-                                        continue
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 12
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            return bool(out.segments or out.run_model)
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end(), *(content0 or ()))
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
             else:
                 if s < 8:
                     if s < 6:
-                        # state 5: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_9(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
+                        # state 5: after '{'; expected: _FLAG, '"thinking": ', _STATE_KEY, '"action": ', …
+                        if pos == n:
                             return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end(), *(content0 or ()))
-                            pos = m.end()
-                            s = 6
-                            continue
-                        return None
+                        m = match_8(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 10:
+                                start0 = m.start(2)
+                                content0 = None
+                                pos = m.end()
+                                # after '"thinking": ' in think; expected: JSON_STRING
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "\"":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is str:
+                                        content0 = last, (pos, e)
+                                    end_think(out, start0, e, *(content0 or ()))
+                                    pos = e
+                                    s = 9
+                                    continue
+                                return bool(out.segments or out.run_model)
+                            if g == 4:
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                pos = m.end()
+                                s = 10
+                                continue
+                            if g == 7:
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                start0 = m.start(5)
+                                content0 = None
+                                said = m[6]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(6), m.end(6))
+                                end_think(out, start0, m.end(6), *(content0 or ()))
+                                pos = m.end()
+                                s = 10
+                                continue
+                            if g == 8:
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                pos = m.end()
+                                s = 11
+                                continue
+                            if g == 13:
+                                start0 = m.start(11)
+                                content0 = None
+                                said = m[12]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(12), m.end(12))
+                                end_think(out, start0, m.end(12), *(content0 or ()))
+                                pos = m.end()
+                                # after ', '; expected: _FLAG, '"thinking": ', _OTHER_KEY
+                                if pos == n:
+                                    return None
+                                m = match_9(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 5:
+                                        start0 = m.start(1)
+                                        content0 = None
+                                        said = m[2]
+                                        last = said[1:-1]
+                                        if last.__class__ is str:
+                                            content0 = last, (m.start(2), m.end(2))
+                                        end_think(out, start0, m.end(2), *(content0 or ()))
+                                        start0 = m.start(3)
+                                        content0 = None
+                                        said = m[4]
+                                        last = said[1:-1]
+                                        if last.__class__ is str:
+                                            content0 = last, (m.start(4), m.end(4))
+                                        end_think(out, start0, m.end(4), *(content0 or ()))
+                                        pos = m.end()
+                                        s = 10
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            if g == 16:
+                                start0 = m.start(14)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                said = m[15]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                # after ': ' in action; expected: JSON_NULL, JSON_OBJECT
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "n":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 12
+                                    continue
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 12
+                                    continue
+                                return bool(out.segments or out.run_model)
+                            return None
+                        return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
                             # state 6: after _CODE_SPAN; expected: TEXT
@@ -1010,7 +1015,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 10: after ', '; expected: _FLAG, '"thinking": ', _STATE_KEY, '"action": ', …
                             if pos == n:
                                 return None
-                            m = match_7(text, pos)
+                            m = match_8(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:

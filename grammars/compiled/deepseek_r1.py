@@ -13,7 +13,7 @@ SOURCES = {
     "deepseek_r1.lark": 1877576502,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "deepseek_r1"
 PROMPT_END = "<think>\n"
@@ -32,16 +32,21 @@ VALUE_PHRASES = ()
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing"
-    r")?>))()|<｜end▁of▁sentence｜>()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]```"
+    r"`)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜end▁of▁sentence｜>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))()|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_leading = None
 
 
@@ -79,30 +84,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a - o, a + len(piece) - o)
                 g = m.lastindex
-                if g == 2:
+                if g == 1:
                     start0 = m.start()
                     pos = m.end()
                     s = 2
                     continue
-                if g == 4:
+                if g == 3:
                     start0 = m.start()
-                    end_code(out, start0 - o, m.end() - o)
                     pos = m.end()
                     s = 3
                     continue
                 if g == 5:
                     start0 = m.start()
+                    end_code(out, start0 - o, m.end() - o)
                     pos = m.end()
                     s = 4
                     continue
                 return None
             else:
-                # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _LONG_FEN…
+                # state 1: at an opening marker; expected: '<think>\n', _DATA_FENCE_OPEN, _FENCE_OP…
                 m = match_1(text, pos)
                 if m is None:
                     return None
                 g = m.lastindex
                 if g == 1:
+                    start0 = m.start()
+                    pos = m.end()
+                    s = 2
+                    continue
+                if g == 2:
                     start0 = m.start()
                     pos = m.end()
                     # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -128,12 +138,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.show(e - o)
                     return None
-                if g == 2:
+                if g == 3:
                     start0 = m.start()
                     pos = m.end()
-                    s = 2
+                    s = 3
                     continue
-                if g == 3:
+                if g == 4:
                     start0 = m.start()
                     pos = m.end()
                     # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -159,57 +169,118 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.show(e - o)
                     return None
-                if g == 4:
-                    start0 = m.start()
-                    end_code(out, start0 - o, m.end() - o)
-                    pos = m.end()
-                    s = 3
-                    continue
                 if g == 5:
                     start0 = m.start()
+                    end_code(out, start0 - o, m.end() - o)
                     pos = m.end()
                     s = 4
                     continue
                 if g == 6:
                     out.after_text = False
                     pos = m.end()
-                    s = 3
+                    s = 4
                     continue
                 return None
         else:
             if s < 3:
-                # state 2: after _FENCE_OPEN in code; expected: CODE
+                # state 2: after '<think>\n' in think; expected: REASONING
                 e = pos
                 while True:
-                    e = text.find("`", e)
+                    e = text.find("<", e)
                     if e < 0:
                         m = None
                         break
-                    if e > pos and text[e - 1] in spaces_1:
-                        m = spaced_1(text, pos)
-                        if m is not None:
-                            e = m.start()
-                        break
-                    m = match_2(text, e)
+                    m = match_4(text, e)
                     if m is not None:
                         break
                     e += 1
                 if m is None:
                     return None
-                if once == SEGMENT and not out.segments:
-                    return None
                 if pos < e:
-                    out.show(e - o)
+                    piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                    if piece:
+                        out.reasoning(piece, a - o, a + len(piece) - o)
                 g = m.lastindex
                 if g == 1:
-                    end_code(out, start0 - o, m.end() - o)
                     pos = m.end()
-                    s = 3
+                    # after '<think>' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a - o, a + len(piece) - o)
+                    g = m.lastindex
+                    if g == 2:
+                        pos = m.end()
+                        # after '\n</think>\n\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_4(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a - o, a + len(piece) - o)
+                        return None
+                    return None
+                if g == 2:
+                    end_think(out, start0 - o, m.end() - o)
+                    pos = m.end()
+                    s = 4
                     continue
                 return None
             else:
                 if s < 4:
-                    # state 3: after _CODE_SPAN; expected: TEXT
+                    # state 3: after _FENCE_OPEN in code; expected: CODE
+                    e = pos
+                    while True:
+                        e = text.find("`", e)
+                        if e < 0:
+                            m = None
+                            break
+                        if e > pos and text[e - 1] in spaces_1:
+                            m = spaced_1(text, pos)
+                            if m is not None:
+                                e = m.start()
+                            break
+                        m = match_2(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if once == SEGMENT and not out.segments:
+                        return None
+                    if pos < e:
+                        out.show(e - o)
+                    g = m.lastindex
+                    if g == 1:
+                        end_code(out, start0 - o, m.end() - o)
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+                else:
+                    # state 4: after _CODE_SPAN; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -237,51 +308,26 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a - o, a + len(piece) - o)
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 3:
                         start0 = m.start()
-                        end_code(out, start0 - o, m.end() - o)
                         pos = m.end()
                         s = 3
                         continue
                     if g == 5:
                         start0 = m.start()
+                        end_code(out, start0 - o, m.end() - o)
                         pos = m.end()
                         s = 4
                         continue
                     if g == 6:
                         out.after_text = False
                         pos = m.end()
-                        s = 3
-                        continue
-                    return None
-                else:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_4(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a - o, a + len(piece) - o)
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0 - o, m.end() - o)
-                        pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
     out.flush()

@@ -20,7 +20,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "deepseek_v3"
@@ -73,7 +73,11 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(globals(), "match_6", "[ \\t\\x0c\\r\\n]*(?:(?:[^\\s<>\"'=(){}\\[\\],;|｜`]{1,200}))")
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:```json))")
-match_8 = lazy(globals(), "match_8", r"<｜tool▁calls▁begin｜>|(?:<\/think>)()")
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<｜tool▁calls▁begin｜>|(?:<\\/think>)()",
+)
 match_9 = lazy(
     globals(), "match_9",
     r"[ \t\x0c\r\n]*(?:(?:```)(?:[ \t\x0c\r\n]*(?:(<｜tool▁call▁end｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool▁call▁begi"

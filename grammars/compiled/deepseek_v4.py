@@ -25,7 +25,7 @@ SOURCES = {
     "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "deepseek_v4"
@@ -178,7 +178,9 @@ match_11 = lazy(
 )
 match_12 = lazy(
     globals(), "match_12",
-    r"(?:<｜DSML｜(?:tool_calls|toolcalls|tool)>(?=\s{0,99}<｜DSML｜invoke\s))|</think>()",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<｜DSML｜(?:tool_calls|toolcalls|tool)>(?=\\s{0,99}<｜DSML｜invok"
+    r"e\s))|</think>()",
 )
 match_13 = lazy(
     globals(), "match_13",

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "deepseek_v4_1"
@@ -170,7 +170,11 @@ match_11 = lazy(
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜DSML｜\\ parameter"
     r'\ name="|((?:</｜DSML｜\ invoke>))(?:[ \t\x0c\r\n]*(?:</｜DSML｜\ calls>())|))|))|))|))',
 )
-match_12 = lazy(globals(), "match_12", r"<｜DSML｜ calls>(?=\s{0,99}<｜DSML｜ invoke\s)|</think>()")
+match_12 = lazy(
+    globals(), "match_12",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<｜DSML｜ calls>(?=\\s{0,99}<｜DSML｜ invoke\\s)|</think>()",
+)
 match_13 = lazy(
     globals(), "match_13",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"

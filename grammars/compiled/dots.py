@@ -28,7 +28,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
 }
@@ -75,16 +75,18 @@ match_2 = lazy(
     r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:<\|(?:im_end|en'
     r"d_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜end"
     r"▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|"
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<dots_function_c"
-    "all>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:(["
-    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\]"
-    ",;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]"
-    "*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
-    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{"
-    "1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</dots_function_call>())|"
-    "))|))|))|))|())|(?:(?i:<think(?:ing)?>))()|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]```"
+    r"`)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<dots_function_call>)(?:[ \t\x0c\r\n]*(?:((?:<invo"
+    "ke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,"
+    "199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0"
+    ",9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:"
+    "[\"']?\\s{0,99}>\\n?)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}="
+    "\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
+    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:"
+    r"</invoke>))[ \t\x0c\r\n]*())|))|))|)|</dots_function_call>())|))|))|))|))|())|(?:<invoke\s{1,99}name\s{"
+    "0,9}=\\s{0,9}[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<dots_function_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -134,15 +136,20 @@ match_7 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_8 = lazy(globals(), "match_8", "[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))")
-match_9 = lazy(
-    globals(), "match_9",
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<dots_function_call>(?=\\s{0,99}<invoke\\s)|(?:(?i:<\\/think(?:i"
+    r"ng)?>))()",
+)
+match_9 = lazy(globals(), "match_9", "[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))")
+match_10 = lazy(
+    globals(), "match_10",
     "[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^"
     "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:("
     "?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:(?:<invoke\\s{1"
     ",99}name\\s{0,9}=\\s{0,9}[\"']?)|</dots_function_call>())|))|))|))|)|</dots_function_call>())",
 )
-match_10 = lazy(globals(), "match_10", r"<dots_function_call>(?=\s{0,99}<invoke\s)|(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
@@ -205,12 +212,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 12:
-                                start0 = m.start(9)
+                            if g == 13:
+                                start0 = m.start(10)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                name0 = m[10]
-                                key0 = m[11]
+                                name0 = m[11]
+                                key0 = m[12]
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -251,69 +258,69 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 19:
+                    if g == 5:
+                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 12:
-                        start0 = m.start(9)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        name0 = m[10]
-                        key0 = m[11]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 17:
-                        start0 = m.start(9)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        name0 = m[10]
-                        if unknown0:
-                            return None
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
-                        start0 = m.start(14)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        name0 = m[15]
-                        if unknown0:
-                            return None
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(16))
+                    if g == 20:
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 18:
-                        start0 = m.start(9)
+                    if g == 13:
+                        start0 = m.start(10)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        name0 = m[10]
+                        name0 = m[11]
+                        key0 = m[12]
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 18:
+                        start0 = m.start(10)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        name0 = m[11]
                         if unknown0:
                             return None
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
+                        start0 = m.start(15)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        name0 = m[16]
+                        if unknown0:
+                            return None
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(17))
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 20:
-                        start0 = m.start()
+                    if g == 19:
+                        start0 = m.start(10)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        name0 = m[11]
+                        if unknown0:
+                            return None
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
                         pos = m.end()
                         s = 7
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _JSON_OPEN, _TURN_END, _DATA_FENCE_OPEN,…
+                        # state 1: at an opening marker; expected: _JSON_OPEN, _TURN_END, '<think>\n', _DAT…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -333,6 +340,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 5:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 6:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<dots_function_call>\n'
@@ -361,7 +373,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 6:
+                        if g == 7:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -387,7 +399,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 7:
+                        if g == 8:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -413,68 +425,63 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 8:
+                        if g == 9:
                             start0 = m.start()
                             end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 20:
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 13:
+                            start0 = m.start(10)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[11]
+                            key0 = m[12]
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 18:
+                            start0 = m.start(10)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[11]
+                            if unknown0:
+                                return None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
+                            start0 = m.start(15)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[16]
+                            if unknown0:
+                                return None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(17))
                             pos = m.end()
                             s = 6
                             continue
                         if g == 19:
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start(9)
+                            start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            name0 = m[10]
-                            key0 = m[11]
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 17:
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            name0 = m[10]
+                            name0 = m[11]
                             if unknown0:
                                 return None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
-                            start0 = m.start(14)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            name0 = m[15]
-                            if unknown0:
-                                return None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(16))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 18:
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            name0 = m[10]
-                            if unknown0:
-                                return None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(13))
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 20:
-                            start0 = m.start()
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(14))
                             pos = m.end()
                             s = 7
                             continue
@@ -577,7 +584,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
             else:
@@ -637,97 +644,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 5:
-                        # state 4: after '\n<dots_function_call>\n'; expected: '<invoke name="'
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 5: after '</invoke>\n'; expected: '<invoke name="', '</dots_function_call>'
-                        if pos == n:
-                            return None
-                        m = match_9(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 4:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                name0 = m[2]
-                                if unknown0:
-                                    return None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 5:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 6
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-        else:
-            if s < 9:
-                if s < 7:
-                    # state 6: after '</dots_function_call>'; expected: TEXT
-                    if once:
-                        out.flush()
-                        return pos
-                    e = pos
-                    while True:
-                        if e >= n or text[e] not in "<[`":
-                            m = first_1(text, e)
-                            if m is None:
-                                break
-                            e = m.start()
-                        m = match_2(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        out.consumed = pos
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        break
-                    out.consumed = pos
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                        if piece:
-                            out.text(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 4:
-                        pos = m.end()
-                        s = 8
-                        continue
-                    if g == 12:
-                        start0 = m.start(9)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        name0 = m[10]
-                        key0 = m[11]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    return None
-                else:
-                    if s < 8:
-                        # state 7: after '<think>\n' in think; expected: REASONING
+                        # state 4: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_10(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -741,7 +665,90 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 6
+                            s = 7
+                            continue
+                        return None
+                    else:
+                        # state 5: after '\n<dots_function_call>\n'; expected: '<invoke name="'
+                        if pos == n:
+                            return None
+                        m = match_9(text, pos)
+                        if m is not None:
+                            return None
+                        return bool(out.segments or out.run_model)
+        else:
+            if s < 9:
+                if s < 7:
+                    # state 6: after '</invoke>\n'; expected: '<invoke name="', '</dots_function_call>'
+                    if pos == n:
+                        return None
+                    m = match_10(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 4:
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[2]
+                            if unknown0:
+                                return None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 5:
+                            out.after_text = False
+                            pos = m.end()
+                            s = 7
+                            continue
+                        return None
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 8:
+                        # state 7: after '</dots_function_call>'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 4:
+                            pos = m.end()
+                            s = 8
+                            continue
+                        if g == 13:
+                            start0 = m.start(10)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            name0 = m[11]
+                            key0 = m[12]
+                            pos = m.end()
+                            s = 2
                             continue
                         return None
                     else:
@@ -850,7 +857,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                     else:
@@ -949,7 +956,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                 else:
@@ -969,7 +976,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -1122,7 +1129,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -1146,7 +1153,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
     out.flush()

@@ -24,7 +24,7 @@ SOURCES = {
     "doubao_ui_tars.lark": 777831421,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/ui_tars.lark": 3131735518,
     "shared/ui_tars_alone.lark": 1731776033,
     "shared/ui_tars_call.lark": 3011621532,
@@ -214,21 +214,23 @@ find_1 = lazy(
     r"z])(?:[l](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^"
     r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))li"
     r"c|(?<![^\n](?s:.))lic)|[h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A]("
-    r"?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^"
-    r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<"
-    r"![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n"
-    r"\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:："
-    r"]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_clic"
-    r"k|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)"
-    r"|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]"
-    r"*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|"
-    r"(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,"
-    r"8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)"
-    r"|(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:"
-    r"(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|t"
-    r"ool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)["
-    r"^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>)"
-    r")()|(?:<think(?:t|_\w{1,60})>)()|<Thought>)",
+    r"?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[<](?<!["
+    r"\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[s](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:"
+    r".))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ]("
+    r"?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?"
+    r"<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_do"
+    r"uble|double_click|right_single|right_click|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?="
+    r"\((?:start_box|point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}"
+    r"=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|"
+    r"))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think("
+    r"?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?:(?<![^\n])|(?<=[.!?。"
+    r"！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}"
+    r"(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
+    r"\n]*())|)|(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>poi"
+    r"nt>))|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:j"
+    r"son|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^"
+    r"\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t"
+    r"|_\w{1,60})>)()|<Thought>)",
     "search",
 )
 match_2 = lazy(
@@ -236,14 +238,15 @@ match_2 = lazy(
     r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|midd"
     r"le_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:ty"
     r"pe|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
-    r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。"
-    r"！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())"
-    r"(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))("
-    r"))|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?<"
-    r"![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{"
-    r"0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?"
-    r":<think(?:t|_\w{1,60})>)()|<Thought>",
+    r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)"
+    r"?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<"
+    r"think(?:ing)?>(?=\n))))()|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}["
+    r"A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c"
+    r"\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|(?:(?<![^\n])(?:click|"
+    r"left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?<![^\n])(?:Thought|Reflection|Acti"
+    r"on_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^"
+    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<"
+    r"\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|<Thought>",
 )
 notation_1 = notation("PYTHON_VALUE", "")
 match_3 = lazy(
@@ -258,6 +261,11 @@ match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[ARTcdfhlmrst动思])(?=[A](?<=[\.!\?。！？][\ ](?s:.))cti|[动](?<=[\.!\?。！？][\ ](?s:.))作[:：]|(?<![a-z])(?:["
@@ -277,7 +285,6 @@ find_2 = lazy(
     r"<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))())",
     "search",
 )
-match_8 = lazy(globals(), "match_8", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = match_1
 
 
@@ -310,12 +317,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 9:
+                if g == 4:
                     start0 = m.start()
                     pos = m.end()
                     s = 2
                     continue
-                if g == 14:
+                if g == 10:
                     start0 = m.start()
                     pos = m.end()
                     s = 3
@@ -323,7 +330,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: ACTION_NAME, '\nAction: ', ACTION_NAME, …
+                    # state 1: at an opening marker; expected: ACTION_NAME, '<think>\n', '\nAction: ', …
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -408,31 +415,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    if g == 6:
-                        start0 = m.start(4)
+                    if g == 4:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 7:
+                        start0 = m.start(5)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        key0 = m[5]
+                        name0 = m[5]
+                        key0 = m[6]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 8:
-                        start0 = m.start(4)
+                    if g == 9:
+                        start0 = m.start(5)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        e = m.end(7)
+                        name0 = m[5]
+                        e = m.end(8)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -458,7 +470,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -484,7 +496,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 12:
+                    if g == 13:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -510,16 +522,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 13:
+                    if g == 14:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
-                        continue
-                    if g == 14:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 3
                         continue
                     if g == 15:
                         start0 = m.start()
@@ -550,7 +557,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     return None
                 else:
-                    # state 2: after 'Thought: ' in think; expected: REASONING
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_8(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 6
+                        continue
+                    return None
+        else:
+            if s < 5:
+                if s < 4:
+                    # state 3: after 'Thought: ' in think; expected: REASONING
                     m = find_2(text, pos)
                     if m is not None:
                         e = m.start()
@@ -589,34 +623,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 6:
                         start0 = m.start()
                         pos = m.end()
-                        s = 2
-                        continue
-                    return None
-        else:
-            if s < 5:
-                if s < 4:
-                    # state 3: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_8(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 6
+                        s = 3
                         continue
                     return None
                 else:

@@ -28,7 +28,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "fara"
@@ -97,29 +97,33 @@ match_1 = lazy(
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
-    r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
-    r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
-    r'()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Ac'
-    r"tion:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!`"
-    r"`)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think("
-    r'?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
-    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
-    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[T](?"
+    r"<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofrespo"
+    r"nse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\["
+    r"|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<"
+    r"think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
+    r'\n))))()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^'
+    r"\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|"
+    r"`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool"
+    r'_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r'ECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>'
-    r")))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
-    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n"
-    r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>"
-    r')()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?<![^\n])"
+    r'Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n]{1,'
+    r"400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!["
+    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
+    r"`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool_call>)(?:[ \t\x0c\r\n"
+    r']*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argume'
+    r'nts|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x'
+    r'1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -166,7 +170,12 @@ match_10 = lazy(
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
     r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
+match_11 = lazy(
+    globals(), "match_11",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,9}\\{\\s{0,9}\")|(?:(?i:<\\/think(?:ing)?>))"
+    r"()",
+)
 match_12 = lazy(
     globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
@@ -238,7 +247,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 10:
+                if g == 2:
                     start0 = m.start()
                     pos = m.end()
                     s = 2
@@ -256,7 +265,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _ACTION_OPEN, …
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _THOUGHT_OPEN, _…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -271,6 +280,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _THOUGHT_OPEN in think; expected: REASONING
@@ -290,7 +304,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 out.reasoning(piece, a, a + len(piece))
                         end_think(out, start0, e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         out.after_text = False
                         pos = m.end()
                         # after _ACTION_OPEN; expected: TEXT
@@ -380,7 +394,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         return None
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
@@ -409,7 +423,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -435,7 +449,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -461,14 +475,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 8:
-                        out.after_text = False
                         pos = m.end()
                         s = 5
                         continue
@@ -478,9 +487,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 5
                         continue
                     if g == 10:
-                        start0 = m.start()
+                        out.after_text = False
                         pos = m.end()
-                        s = 2
+                        s = 5
                         continue
                     if g == 14:
                         start0 = m.start()

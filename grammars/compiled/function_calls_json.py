@@ -24,7 +24,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "function_calls_json"
 PROMPT_END = ""
@@ -47,49 +47,54 @@ VALUE_PHRASES = ()
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|(?:(?i:<function_calls\s{0,99}>))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t"
-    r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00'
-    r'-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:'
-    r'))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c'
-    r'\r\n]*())|()))|))|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))'
-    r'|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*'
-    r'(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1'
-    r",1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:<function_"
+    r'calls\s{0,99}>))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|'
+    r'tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)'
+    r'[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,9'
+    r'9}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|()))|))|)|(\{)(?:[ \t\x0'
+    r'c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|ar'
+    r'gs)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r'
+    r"\n]*())|))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}````")
 match_3 = lazy(
     globals(), "match_3",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_4 = lazy(
+    globals(), "match_4",
     r"[ \t\x0c\r\n]*(?:(?:(?i:<function_calls\s{0,99}>))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t"
     r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters'
     r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
     r"\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
-match_4 = lazy(
-    globals(), "match_4",
+match_5 = lazy(
+    globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}```()")
-match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:\[|\{)")
-match_7 = lazy(
-    globals(), "match_7",
+match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}```()")
+match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:\[|\{)")
+match_8 = lazy(
+    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
     r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
     r'99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_8 = lazy(
-    globals(), "match_8",
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(
     globals(), "match_10",
     r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>)"
@@ -178,68 +183,68 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 13:
+                        if g == 2:
+                            start0 = m.start()
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 5:
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[4]
-                            last = said[1:-1]
-                            id0 = last
+                        if g == 14:
                             pos = m.end()
                             s = 4
                             continue
                         if g == 6:
-                            start0 = m.start(3)
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            said = m[5]
+                            last = said[1:-1]
+                            id0 = last
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 9:
-                            start0 = m.start(3)
+                        if g == 7:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 8:
-                            start0 = m.start(3)
+                        if g == 10:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[7]
-                            last = said[1:-1]
-                            name0 = last
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 12:
-                            start0 = m.start(10)
+                        if g == 9:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[11]
+                            said = m[8]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 8
                             continue
-                        if g == 15:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
+                        if g == 13:
+                            start0 = m.start(11)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[12]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 9
                             continue
                         if g == 16:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 10
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '\n<funct…
+                        # state 1: at an opening marker; expected: '<think>\n', _DATA_FENCE_OPEN, _FENCE_OP…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -252,57 +257,62 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             pos = m.end()
-                            s = 11
-                            continue
-                        if g == 13:
-                            pos = m.end()
                             s = 3
                             continue
-                        if g == 5:
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[4]
-                            last = said[1:-1]
-                            id0 = last
+                        if g == 3:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 11
+                            continue
+                        if g == 14:
                             pos = m.end()
                             s = 4
                             continue
                         if g == 6:
-                            start0 = m.start(3)
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            said = m[5]
+                            last = said[1:-1]
+                            id0 = last
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 9:
-                            start0 = m.start(3)
+                        if g == 7:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 8:
-                            start0 = m.start(3)
+                        if g == 10:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[7]
-                            last = said[1:-1]
-                            name0 = last
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 12:
-                            start0 = m.start(10)
+                        if g == 9:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[11]
+                            said = m[8]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 8
                             continue
-                        if g == 14:
+                        if g == 13:
+                            start0 = m.start(11)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[12]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -328,188 +338,208 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 9
-                            continue
                         if g == 16:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 10
                             continue
                         return None
                 else:
                     if s < 3:
-                        # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n'
-                        m = match_3(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                start1 = m.start(1)
-                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                unknown1 = 0
-                                said = m[2]
-                                last = said[1:-1]
-                                name1 = last
-                                pos = m.end()
-                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
-                                if pos == n:
-                                    return None
-                                m = match_4(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        pos = m.end()
-                                        # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c == "{":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
-                                            if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args1, parts1 = last, said
-                                            pos = e
-                                            s = 12
-                                            continue
-                                        if c in "\"-0123456789[fnt":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args1, parts1 = last, said
-                                            pos = e
-                                            s = 12
-                                            continue
-                                        if args1 is not None or key1 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    return None
-                                if args1 is not None or key1 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            return None
+                        # state 2: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
-                            e = text.find("`", e)
+                            e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_2(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_5(text, e)
+                            m = match_3(text, e)
                             if m is not None:
                                 break
                             e += 1
                         if m is None:
                             return None
-                        if once == SEGMENT and not out.segments:
-                            return None
                         if pos < e:
-                            out.show(e)
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
-                            end_code(out, start0, m.end())
+                            end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 9
+                            s = 10
                             continue
                         return None
                     else:
                         if s < 4:
-                            # state 3: after '\n<function_calls>\n'; expected: '[', '{'
-                            if pos == n:
-                                return None
-                            m = match_6(text, pos)
+                            # state 3: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n'
+                            m = match_4(text, pos)
                             if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    start1 = m.start(1)
+                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
+                                    said = m[2]
+                                    last = said[1:-1]
+                                    name1 = last
+                                    pos = m.end()
+                                    # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
+                                    if pos == n:
+                                        return None
+                                    m = match_5(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 12
+                                                continue
+                                            if c in "\"-0123456789[fnt":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 12
+                                                continue
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            return bool(out.segments or out.run_model)
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_6(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            g = m.lastindex
+                            if g == 1:
+                                end_code(out, start0, m.end())
+                                pos = m.end()
+                                s = 10
+                                continue
+                            return None
                         else:
-                            # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
+                            # state 4: after '\n<function_calls>\n'; expected: '[', '{'
                             if pos == n:
                                 return None
                             m = match_7(text, pos)
                             if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 13
-                                    continue
                                 return None
-                            if args0 is not None or key0 is not None:
-                                return True
                             return bool(out.segments or out.run_model)
             else:
                 if s < 8:
                     if s < 6:
-                        # state 5: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        # state 5: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "{":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 14
-                            continue
-                        if c in "\"-0123456789[fnt":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if last.__class__ is not dict:
-                                last, said = object_of(last, said, settings.max_depth)
-                                if last.__class__ is not dict:
-                                    return None
-                            args0, parts0 = last, said
-                            pos = e
-                            s = 14
-                            continue
+                        m = match_8(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                said = m[1]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 13
+                                continue
+                            return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
-                            # state 6: after '"name": ' in tool_call; expected: JSON_STRING
+                            # state 6: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "{":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 14
+                                continue
+                            if c in "\"-0123456789[fnt":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if last.__class__ is not dict:
+                                    last, said = object_of(last, said, settings.max_depth)
+                                    if last.__class__ is not dict:
+                                        return None
+                                args0, parts0 = last, said
+                                pos = e
+                                s = 14
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 7: after '"name": ' in tool_call; expected: JSON_STRING
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -528,23 +558,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 name0 = last if last.__class__ is str else None
                                 pos = e
-                                s = 7
+                                s = 8
                                 continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after JSON_STRING in tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    s = 13
-                                    continue
-                                return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
@@ -553,59 +568,74 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 8: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_8(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
                                 pos = m.end()
-                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 15
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 15
-                                    continue
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
+                                s = 13
+                                continue
                             return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 10:
-                            # state 9: after _CODE_SPAN; expected: TEXT
+                            # state 9: after JSON_STRING in tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 15
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 15
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 10: after _CODE_SPAN; expected: TEXT
                             if once:
                                 out.flush()
                                 return pos
@@ -633,45 +663,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 2:
+                            if g == 3:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 11
                                 continue
-                            if g == 8:
-                                start0 = m.start(3)
+                            if g == 9:
+                                start0 = m.start(4)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[7]
+                                said = m[8]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                s = 7
-                                continue
-                            return None
-                        else:
-                            # state 10: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_9(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end())
-                                pos = m.end()
-                                s = 9
+                                s = 8
                                 continue
                             return None
         else:
@@ -690,7 +695,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_5(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -704,7 +709,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 9
+                            s = 10
                             continue
                         return None
                     else:
@@ -724,7 +729,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                 out.after_text = False
                                 pos = m.end()
-                                s = 9
+                                s = 10
                                 continue
                             return None
                         if args1 is not None or key1 is not None:
@@ -799,7 +804,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
                                     if pos == n:
                                         return None
-                                    m = match_7(text, pos)
+                                    m = match_8(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 3:
@@ -849,7 +854,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             # after JSON_VALUE in tool_call; expected: ', ', '}'
                                                             if pos == n:
                                                                 return None
-                                                            m = match_8(text, pos)
+                                                            m = match_9(text, pos)
                                                             if m is not None:
                                                                 g = m.lastindex
                                                                 if g == 1:
@@ -894,7 +899,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 9
+                                    s = 10
                                     continue
                                 if g == 5:
                                     if unknown0:
@@ -914,7 +919,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    m = match_4(text, pos)
+                                    m = match_5(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -995,7 +1000,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_4(text, pos)
+                                m = match_5(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1055,7 +1060,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 pos = m.end()
-                                s = 9
+                                s = 10
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -1120,7 +1125,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 9
+                                    s = 10
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1131,7 +1136,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
-                        m = match_4(text, pos)
+                        m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -1201,7 +1206,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                     pos = m.end()
-                                    s = 9
+                                    s = 10
                                     continue
                                 if g == 4:
                                     pos = m.end()
@@ -1252,7 +1257,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     pos = m.end()
-                                    s = 9
+                                    s = 10
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1291,7 +1296,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     pos = m.end()
-                                    s = 9
+                                    s = 10
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:

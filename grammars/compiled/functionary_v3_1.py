@@ -21,7 +21,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "functionary_v3_1"
@@ -52,10 +52,12 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r'`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<function=(?=[^\s<>]{1,200}>\s{0,99}[{"]))(?:[ \t\x0c\r\n]*(?:'
-    "([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:>())|))|)|````(?<![^\\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    ")()|(?:<function=(?=[^\\s<>]{1,200}>\\s{0,99}[{\"]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    r"\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:>())|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000"
+    r"}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r'[ \t\x0c\r\n]*(?:(?:<function=(?=[^\s<>]{1,200}>\s{0,99}[{"])))')
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -63,7 +65,11 @@ spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
+match_6 = lazy(
+    globals(), "match_6",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_7 = lazy(
     globals(), "match_7",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
@@ -152,27 +158,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 5:
+                    if g == 2:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 7:
+                    if g == 6:
                         start0 = m.start()
-                        end_code(out, start0, m.end())
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[5]
                         pos = m.end()
                         s = 3
                         continue
                     if g == 8:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -182,6 +188,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 5
                         continue
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '<function='
@@ -210,19 +221,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
+                        name0 = m[5]
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -248,21 +259,41 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
-                        continue
                     if g == 8:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
                     return None
             else:
                 if s < 3:
-                    # state 2: after '>' in tool_call; expected: JSON_OBJECT, JSON_STRING
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_6(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+                else:
+                    # state 3: after '>' in tool_call; expected: JSON_OBJECT, JSON_STRING
                     if pos == n:
                         return None
                     c = text[pos]
@@ -306,8 +337,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if args0 is not None or key0 is not None:
                         return True
                     return bool(out.segments or out.run_model)
-                else:
-                    # state 3: after _CODE_SPAN; expected: TEXT
+        else:
+            if s < 6:
+                if s < 5:
+                    # state 4: after _CODE_SPAN; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -339,42 +372,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    return None
-        else:
-            if s < 6:
-                if s < 5:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_6(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
+                        name0 = m[5]
                         pos = m.end()
                         s = 3
                         continue
@@ -415,7 +421,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
                 else:
@@ -432,7 +438,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         return None
                     if args0 is not None or key0 is not None:

@@ -17,10 +17,10 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "gelab.lark": 3224785105,
+    "gelab.lark": 664116646,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "gelab"
 PROMPT_END = ""
@@ -117,7 +117,7 @@ may_lack_closer_1 = lazy(
     r"(?:(?:(?:\t|(?<![^\n>]))action:[ ]?(?=[A-Za-z])))|summary:",
     "search",
 )
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\s?\/\s?TH?INK\s?>))()")
+match_4 = lazy(globals(), "match_4", r"(?:(?i:<\s?\/\s?TH?INK\s?>))()|(?:(?i:<\s?TH?INK\s?>))")
 match_leading = None
 
 

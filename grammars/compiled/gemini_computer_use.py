@@ -26,7 +26,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "gemini_computer_use"
 PROMPT_END = ""
@@ -105,13 +105,14 @@ match_1 = lazy(
     r'\w.:\-]{1,64}"\s{0,9},\s{0,99}"?(?:id"?\s{0,9}:\s{0,9}"[^"\\]{0,99}"\s{0,9},\s{0,9}"?)?args"?\s{0,9}:|a'
     r'rgs"?\s{0,9}:)|\s{0,9}"name"[^\n]{1,90}"args"\s{0,9}:\s{0,9}\{)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_'
     r'id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:\{\s{0,99}"(?:functionCall|functio'
-    r'n_call)"\s{0,9}:(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_'
-    r'id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r'
-    r'\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r'
-    r"\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?"
-    r":(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)["
-    r"^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think('
+    r"?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:in"
+    r'g)?>|<think(?:ing)?>(?=\n))))()|(?:\{\s{0,99}"(?:functionCall|function_call)"\s{0,9}:(?=\s{0,9}\{))(?:['
+    r' \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ '
+    r'\t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?'
+    r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)'
+    r")|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|"
+    r"tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -125,13 +126,17 @@ match_4 = lazy(
 )
 match_5 = lazy(
     globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
     r'99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"('
     r'?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"args"\s{0,'
     r'99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)|(?:"args"\s{0,99}:)|(?:"(?:[^"\\\n]'
     r'|\\.){0,200}"\s{0,99}:))',
 )
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:(\})())|))")
 match_leading = None
@@ -182,34 +187,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 3:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        said = m[3]
-                        last = said[1:-1]
-                        id0 = last
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 6:
+                    if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[5]
+                        said = m[4]
                         last = said[1:-1]
-                        name0 = last
+                        id0 = last
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 11:
+                    if g == 7:
                         start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        said = m[6]
+                        last = said[1:-1]
+                        name0 = last
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', _PART_OPEN, _DATA_FENCE_OPEN, _FENC…
+                    # state 1: at an opening marker; expected: '{', '<think>\n', _PART_OPEN, _DATA_FENC…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -224,27 +229,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 3:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        said = m[3]
-                        last = said[1:-1]
-                        id0 = last
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 6:
+                    if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[5]
+                        said = m[4]
                         last = said[1:-1]
-                        name0 = last
+                        id0 = last
                         pos = m.end()
                         s = 4
                         continue
                     if g == 7:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        said = m[6]
+                        last = said[1:-1]
+                        name0 = last
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -270,7 +280,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -296,7 +306,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -322,16 +332,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
-                        continue
-                    if g == 11:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 5
                         continue
                     return None
             else:
@@ -391,10 +396,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', _KNOWN_KEY, '"a…
+                        # state 3: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_5(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        return None
+                    else:
+                        # state 4: after ', ' in tool_call; expected: '"id": ', '"name": ', _KNOWN_KEY, '"a…
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -408,48 +438,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"args": ', _OT…
-                        if pos == n:
-                            return None
-                        m = match_4(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
         else:
             if s < 7:
                 if s < 6:
-                    # state 5: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_6(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
+                    # state 5: after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"args": ', _OT…
+                    if pos == n:
                         return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 6
-                        continue
-                    return None
+                    m = match_4(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            s = 8
+                            continue
+                        return None
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 6: after _CODE_SPAN; expected: TEXT
                     if once:

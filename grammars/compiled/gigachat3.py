@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "gigachat3"
@@ -54,23 +54,27 @@ match_1 = lazy(
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<`f])(?=[<`]|(?<![a-z])(?:[f](?<![a-z](?s:.))unc))(?:(?:(?:<\|function_call\|>|(?<![a-z])function c"
-    r'all<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0'
-    r',99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"'
-    r']))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())|(?:('
-    r"?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]"
-    r"{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n"
-    r"]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    r"(?=[<`f])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[f](?<![a-z](?s:.))unc))(?:(?:(?:"
+    r"(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?"
+    r"<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:<\|function_call\|>|(?<![a-z])func"
+    r'tion call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
+    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
+    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|()'
+    r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)"
+    r"[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
+    r")[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_3 = lazy(
     globals(), "match_3",
-    r"(?:(?:<\|function_call\|>|(?<![a-z])function call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r"
-    r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)'
-    r'"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r'
-    r"\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|"
-    r"(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|``"
-    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:<\|function_call\|>|(?<![a-z"
+    r'])function call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
+    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
+    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))'
+    r"|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml"
+    r"|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`"
+    r"(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
 match_5 = lazy(
@@ -84,11 +88,15 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}````")
 match_8 = lazy(
     globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
-match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 leading_1 = lazy(
     globals(), "leading_1",
@@ -176,41 +184,46 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 2:
+                if g == 1:
                     start0 = m.start()
-                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                    unknown0 = 0
-                    said = m[1]
-                    last = said[1:-1]
-                    name0 = last
                     pos = m.end()
                     s = 2
                     continue
-                if g == 6:
-                    out.after_text = False
+                if g == 3:
+                    start0 = m.start()
+                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                    unknown0 = 0
+                    said = m[2]
+                    last = said[1:-1]
+                    name0 = last
                     pos = m.end()
                     s = 3
                     continue
-                if g == 8:
-                    start0 = m.start()
-                    end_code(out, start0, m.end())
+                if g == 7:
+                    out.after_text = False
                     pos = m.end()
-                    s = 3
+                    s = 4
                     continue
                 if g == 9:
                     start0 = m.start()
+                    end_code(out, start0, m.end())
                     pos = m.end()
                     s = 4
                     continue
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: '<|function_call|>', _DATA_FENCE_OPEN, _…
+                    # state 1: at an opening marker; expected: '<think>\n', '<|function_call|>', _DATA_…
                     m = match_3(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 3:
+                    if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
@@ -224,17 +237,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    if g == 2:
+                    if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[1]
+                        said = m[2]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '<|function_call|>'
@@ -263,17 +276,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 6:
+                    if g == 7:
                         out.after_text = False
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -299,23 +312,45 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
-                        continue
                     if g == 9:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
                     return None
                 else:
-                    # state 2: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_8(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+        else:
+            if s < 5:
+                if s < 4:
+                    # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                     if pos == n:
                         return None
-                    m = match_8(text, pos)
+                    m = match_9(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
@@ -365,10 +400,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if args0 is not None or key0 is not None:
                         return True
                     return bool(out.segments or out.run_model)
-        else:
-            if s < 5:
-                if s < 4:
-                    # state 3: after _TURN_END; expected: TEXT
+                else:
+                    # state 4: after _TURN_END; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -388,50 +421,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
+                    if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[1]
+                        said = m[2]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 6:
+                    if g == 7:
                         out.after_text = False
                         pos = m.end()
-                        s = 3
-                        continue
-                    return None
-                else:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_9(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
             else:
@@ -462,7 +470,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
                 else:
@@ -481,7 +489,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         return None
                     if args0 is not None or key0 is not None:

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "gigachat3_5"
@@ -162,7 +162,11 @@ match_11 = lazy(
     "'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:\">)(?:[ \\t\\x0c\\r\\n]*(?:<｜GCML｜parameter\\ na"
     r'me="|((?:</｜GCML｜invoke>))(?:[ \t\x0c\r\n]*(?:</｜GCML｜tool_calls>())|))|))|))|))',
 )
-match_12 = lazy(globals(), "match_12", r"<｜GCML｜tool_calls>(?=\s{0,99}<｜GCML｜invoke\s)|</think>()")
+match_12 = lazy(
+    globals(), "match_12",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<｜GCML｜tool_calls>(?=\\s{0,99}<｜GCML｜invoke\\s)|</think>()",
+)
 match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:(?:(?:<\|message_sep\|>|<\/s>)\s{0,9}))")
 match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:\s{0,99}<\/｜GCML｜tool_calls>())")
 match_15 = lazy(

@@ -21,7 +21,7 @@ SOURCES = {
     "shared/arg_pairs.lark": 3651498150,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "glm_4_5"
@@ -114,7 +114,9 @@ match_10 = lazy(
 )
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:<tool_call>(?=\s{0,9}[\w.\-]{1,200}\s{0,9}<(?:arg_key|\/tool_call)>))|(?:(?i:<\/think(?:ing)?>))()",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<tool_call>(?=\\s{0,9}[\\w.\\-]{1,200}\\s{0,9}<(?:arg_key|\\/"
+    r"tool_call)>))|(?:(?i:<\/think(?:ing)?>))()",
 )
 leading_1 = lazy(
     globals(), "leading_1",

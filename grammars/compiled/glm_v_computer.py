@@ -27,7 +27,7 @@ SOURCES = {
     "shared/glm_box.lark": 2927302618,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "glm_v_computer"
 PROMPT_END = ""
@@ -126,7 +126,11 @@ match_5 = lazy(
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
     r"\t\x0c\r\n]*())|))|)|(\))())",
 )
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
+match_6 = lazy(
+    globals(), "match_6",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_leading = None
 
 

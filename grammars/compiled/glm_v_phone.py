@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "glm_v_phone"
 PROMPT_END = ""
@@ -88,39 +88,43 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AMR`\{])(?=[<`\{]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[R](?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))em"
-    "o))(?:(?:(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'"
-    r'])))(?:[ \t\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})('
-    r'?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})('
-    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason)'
-    r":(?=(?:[^\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}\n{1,2}Action:)))()|(?<![^\n])Action:(?=\s{0,9}\{\s{0,9}"
-    "[\"']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s{0,9}:\\s{0,9}\"))(?:[ "
-    r'\t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t'
-    r'\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)'
-    r"|(\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t"
-    r"\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}"
-    r":[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:("
-    r"?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:"
-    r"(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
-    r'?:(?i:<think(?:ing)?>))()|(?:<\|end_of_box\|>)()|(?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}")())',
+    r"(?=[<AMR`\{])(?=[<`\{]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[R]("
+    r"?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))emo))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ "
+    r"])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>"
+    "(?=\\n))))()|(?:(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_t"
+    "ype[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s{0,9}:\\s{0,9}\"))(?:[ \\t\\x0c\\r"
+    r'\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n'
+    r']*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<!['
+    r"^\n])(?:Memory|Reason):(?=(?:[^\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}\n{1,2}Action:)))()|(?<![^\n])Acti"
+    "on:(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s"
+    r'{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t'
+    r'\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))'
+    r"|))|)|(\})())|))|))|)|(\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t"
+    r"\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t"
+    r"\x0c\r\n]*(?:'\s{0,9}:[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^"
+    r"`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|be"
+    r"gin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`"
+    r'\n]{1,1000}`(?!`)()|(?:<\|end_of_box\|>)()|(?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}")())',
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:(?:(?<![^\\n])Action:\\s{0,9})<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?"
-    r':[ \t\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t'
-    r'\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t'
-    r'\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?'
-    r':[^\n]{0,600}\n{1,2}Reason:)?[^\n]{0,600}\n{1,2}Action:)))()|(?<![^\n])Action:(?=\s{0,9}\{\s{0,9}["'
-    "']action_type[\"'])(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9}\"action_type\"\\s{0,9}:\\s{0,9}\"))(?:[ \\t"
-    r'\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x'
-    r'0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t\x0c\r\n]*())|))|))|)|(\})())|))|))|)|('
-    r"\{\s{0,9}'action_type'\s{0,9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x"
-    r"0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}:["
-    r" \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i"
-    r":```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?"
-    r"<=<\|end_of_box\|>)<\/answer>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"
-    r'(?i:<think(?:ing)?>))()|(?:<\|end_of_box\|>)()|(?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}")()',
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?:(?<![^\n])Action:\s{0,9})"
+    "<\\|begin_of_box\\|>(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{\\s{0,9"
+    r'}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]'
+    r'*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,9}:)[ \t'
+    r"\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:(?<![^\n])(?:Memory|Reason):(?=(?:[^\n]{0,600}\n{1,2}Reason:)?["
+    "^\\n]{0,600}\\n{1,2}Action:)))()|(?<![^\\n])Action:(?=\\s{0,9}\\{\\s{0,9}[\"']action_type[\"'])(?:[ \\t"
+    r'\x0c\r\n]*(?:((?:\{\s{0,9}"action_type"\s{0,9}:\s{0,9}"))(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c'
+    r'\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c'
+    "\\r\\n]*(?:(?:\"\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(\\})())|))|))|)|(\\{\\s{0,9}'action_type'\\s{0,"
+    r"9}:\s{0,9}')(?:[ \t\x0c\r\n]*(?:([a-z_]{2,30})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c"
+    r"\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:([a-z_]\w{0,30})(?:[ \t\x0c\r\n]*(?:'\s{0,9}:[ \t\x0c\r\n]*())|))|))|))|)"
+    r")|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
+    r"ml|tool)[^`\n]{0,80}\n))()|(?:<answer>(?=\s{0,9}<\|begin_of_box\|>))()|(?:(?<=<\|end_of_box\|>)<\/answe"
+    r"r>)()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|end_of_box\|>)()|(?:\{\s"
+    r'{0,9}"action_type"\s{0,9}:\s{0,9}")()',
 )
 notation_1 = notation("PYTHON_VALUE", "")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -128,6 +132,11 @@ spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[AMR])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[R](?<![^\n](?s:.))eas|[M](?<![^\n](?s:.))emo))(?:(?:(?"
@@ -144,7 +153,6 @@ find_2 = lazy(
     r"\r\n]*())|))|))|))|))|))|))|))",
     "search",
 )
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
 match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:<\|end_of_box\|>)())|))")
 match_6 = lazy(
     globals(), "match_6",
@@ -186,72 +194,77 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 5:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 11:
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        e = m.end(10)
-                        raw = text[start0:e]
-                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                            return None
+                    if g == 6:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 22:
-                        start0 = m.start()
+                    if g == 12:
+                        start0 = m.start(7)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[8]
+                        e = m.end(11)
+                        raw = text[start0:e]
+                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                            return None
                         pos = m.end()
                         s = 4
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '\nAction: <|begin_of_box|>', '\nReason:…
+                        # state 1: at an opening marker; expected: '<think>\n', '\nAction: <|begin_of_box|>…
                         m = match_1(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
-                        if g == 4:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[3]
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 5:
+                        if g == 1:
                             start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 9:
-                            start0 = m.start(6)
+                        if g == 5:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            key0 = m[8]
+                            name0 = m[3]
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 6:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 10:
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[8]
+                            key0 = m[9]
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 11:
-                            start0 = m.start(6)
+                        if g == 12:
+                            start0 = m.start(7)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            e = m.end(10)
+                            name0 = m[8]
+                            e = m.end(11)
                             raw = text[start0:e]
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                 return None
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
-                        if g == 15:
-                            start0 = m.start(12)
+                        if g == 16:
+                            start0 = m.start(13)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[13]
-                            key0 = m[14]
+                            name0 = m[14]
+                            key0 = m[15]
                             pos = m.end()
                             # after _PYTHON_KEY_CLOSE in action; expected: PYTHON_VALUE
                             if pos == n:
@@ -292,7 +305,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 7
                                 continue
                             return bool(out.segments or out.run_model)
-                        if g == 16:
+                        if g == 17:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -318,7 +331,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 17:
+                        if g == 18:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -344,17 +357,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 18:
-                            out.after_text = False
-                            pos = m.end()
-                            s = 3
-                            continue
                         if g == 19:
                             out.after_text = False
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 20:
+                            out.after_text = False
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 21:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -380,27 +393,76 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 21:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 3
-                            continue
                         if g == 22:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 4
                             continue
                         if g == 23:
                             out.after_text = False
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 24:
                             return None
                         return None
                     else:
-                        # state 2: after '\nReason: ' in think; expected: REASONING
+                        # state 2: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_4(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 4
+                            continue
+                        return None
+            else:
+                if s < 4:
+                    # state 3: after '\nReason: ' in think; expected: REASONING
+                    m = find_2(text, pos)
+                    if m is not None:
+                        e = m.start()
+                    if m is None:
+                        if pos < n:
+                            piece, a = trimmed(text, pos, n, leads=True, ends=False)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        end_think(out, start0, n)
+                        break
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    end_think(out, start0, e)
+                    g = m.lastindex
+                    if g == 4:
+                        start0 = m.start(1)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[2]
+                        key0 = m[3]
+                        pos = m.end()
+                        s = 8
+                        continue
+                    if g == 5:
+                        start0 = m.start()
+                        pos = m.end()
+                        # after '\nReason: ' in think; expected: REASONING
                         m = find_2(text, pos)
                         if m is not None:
                             e = m.start()
@@ -425,88 +487,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 8
                             continue
-                        if g == 5:
-                            start0 = m.start()
-                            pos = m.end()
-                            # after '\nReason: ' in think; expected: REASONING
-                            m = find_2(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            if m is None:
-                                if pos < n:
-                                    piece, a = trimmed(text, pos, n, leads=True, ends=False)
-                                    if piece:
-                                        out.reasoning(piece, a, a + len(piece))
-                                end_think(out, start0, n)
-                                break
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            end_think(out, start0, e)
-                            g = m.lastindex
-                            if g == 4:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                key0 = m[3]
-                                pos = m.end()
-                                s = 8
-                                continue
-                            if g == 13:
-                                start0 = m.start(10)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[11]
-                                key0 = m[12]
-                                pos = m.end()
-                                s = 9
-                                continue
-                            return None
-                        if g == 9:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            key0 = m[8]
-                            pos = m.end()
-                            # after '": ' in action; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                s = 10
-                                continue
-                            return bool(out.segments or out.run_model)
                         if g == 13:
                             start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
@@ -516,80 +496,108 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         return None
-            else:
-                if s < 4:
-                    # state 3: after '}'; expected: TEXT
-                    if once:
-                        out.flush()
-                        return pos
-                    m = find_1(text, pos)
-                    if m is not None:
-                        e = m.start()
-                    if m is None:
-                        out.consumed = pos
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        break
-                    out.consumed = pos
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                        if piece:
-                            out.text(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
-                        pos = m.end()
-                        s = 5
-                        continue
                     if g == 9:
                         start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         name0 = m[7]
                         key0 = m[8]
                         pos = m.end()
-                        s = 6
-                        continue
-                    if g == 11:
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        e = m.end(10)
-                        raw = text[start0:e]
-                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                        # after '": ' in action; expected: JSON_VALUE
+                        if pos == n:
                             return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            s = 10
+                            continue
+                        return bool(out.segments or out.run_model)
+                    if g == 13:
+                        start0 = m.start(10)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[11]
+                        key0 = m[12]
                         pos = m.end()
-                        s = 3
+                        s = 9
                         continue
                     return None
                 else:
                     if s < 5:
-                        # state 4: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_4(text, e)
-                            if m is not None:
-                                break
-                            e += 1
+                        # state 4: after '}'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        m = find_1(text, pos)
+                        if m is not None:
+                            e = m.start()
                         if m is None:
-                            return None
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
+                        out.consumed = pos
                         if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                             if piece:
-                                out.reasoning(piece, a, a + len(piece))
+                                out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
+                        if g == 5:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
-                            s = 3
+                            s = 5
+                            continue
+                        if g == 10:
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[8]
+                            key0 = m[9]
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 12:
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[8]
+                            e = m.end(11)
+                            raw = text[start0:e]
+                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                return None
+                            pos = m.end()
+                            s = 4
                             continue
                         return None
                     else:
@@ -641,7 +649,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 3
+                                    s = 4
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
@@ -744,7 +752,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
@@ -797,7 +805,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 3
+                                    s = 4
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
@@ -899,7 +907,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
@@ -959,7 +967,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
@@ -1018,7 +1026,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         return bool(out.segments or out.run_model)

@@ -22,7 +22,7 @@ SOURCES = {
     "shared/glm_box.lark": 2927302618,
     "shared/marks_bare.lark": 1352480666,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "glm_v_web"
 PROMPT_END = ""
@@ -87,25 +87,29 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AMT`])(?=[<`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))("
-    r"?:(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<cont"
-    r"ent>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?"
-    r"\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?"
-    r":;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|"
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Up"
-    r"dated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
+    r"(?=[<AMT`])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[M](?<!["
+    r"^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<t"
+    r"hink(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
+    r"\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:"
+    r"\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20"
+    r"}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r"
+    r"\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<"
+    r"]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])"
+    r"Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
-    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\["
-    r")|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;"
-    r"[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?"
-    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
-    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Upd"
-    r"ated:()|(?:(?i:<think(?:ing)?>))()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<"
+    r"\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|G"
+    r"oogle)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-"
+    r"z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:"
+    r"[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|"
+    r"tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)"
+    r"[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?"
+    r":<\|end_of_box\|>)()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\n<]))()")
 may_lack_closer_1 = lazy(
@@ -123,15 +127,19 @@ spaces_1 = (" ")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-match_5 = lazy(globals(), "match_5", r"(?:\]\.?(?![^\n<]))()|(?:\];[ ]?\[)()")
+match_5 = lazy(
+    globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\n<]))()|(?:\];[ ]?\[)()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
     r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))",
     "search",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\n<]))()")
-match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
+match_7 = lazy(globals(), "match_7", r"(?:\]\.?(?![^\n<]))()")
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[AMT])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?"
@@ -173,15 +181,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 12:
-                        start0 = m.start()
+                    if g == 5:
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[2]
                         pos = m.end()
                         s = 3
                         continue
@@ -192,15 +200,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nAction: ', _DATA_FENCE_OPEN, _FENCE_O…
+                    # state 1: at an opening marker; expected: '<think>\n', '\nAction: ', _DATA_FENCE_O…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 2:
-                        start0 = m.start(1)
+                    if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 3:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                        name0 = m[2]
                         pos = m.end()
                         # after '; <content>' in action; expected: ARG_VALUE
                         e = pos
@@ -247,32 +260,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         return None
-                    if g == 3:
-                        start0 = m.start(1)
+                    if g == 4:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                        name0 = m[2]
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 4:
-                        start0 = m.start(1)
+                    if g == 5:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                        name0 = m[2]
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 6:
-                        start0 = m.start(5)
+                    if g == 7:
+                        start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[5]
-                        e = m.end(5)
+                        name0 = m[6]
+                        e = m.end(6)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
                         s = 7
                         continue
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -298,7 +311,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -324,7 +337,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -350,21 +363,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 11:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 8
-                        continue
                     if g == 12:
                         start0 = m.start()
                         pos = m.end()
-                        s = 3
+                        s = 8
                         continue
                     if g == 13:
                         start0 = m.start()
@@ -379,14 +387,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after ' [' in action; expected: ARG_VALUE
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_5(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 5
+                        continue
+                    return None
+                else:
+                    # state 3: after ' [' in action; expected: ARG_VALUE
                     e = pos
                     while True:
                         e = text.find("]", e)
                         if e < 0:
                             m = None
                             break
-                        m = match_5(text, e)
+                        m = match_6(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -432,7 +465,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_6(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -470,31 +503,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         return None
-                    return None
-                else:
-                    # state 3: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_7(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 5
-                        continue
                     return None
         else:
             if s < 6:
@@ -578,7 +586,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_6(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -628,7 +636,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_5(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -674,7 +682,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_6(text, e)
+                                m = match_7(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -793,25 +801,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
+                    if g == 5:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                        name0 = m[2]
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 6:
-                        start0 = m.start(5)
+                    if g == 7:
+                        start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[5]
-                        e = m.end(5)
+                        name0 = m[6]
+                        e = m.end(6)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
                         s = 7
                         continue
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         pos = m.end()
                         s = 8
@@ -836,7 +844,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if e < 0:
                             m = None
                             break
-                        m = match_6(text, e)
+                        m = match_7(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -905,18 +913,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 3:
-                            start0 = m.start(1)
+                        if g == 4:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[1]
+                            name0 = m[2]
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 6:
-                            start0 = m.start(5)
+                        if g == 7:
+                            start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            e = m.end(5)
+                            name0 = m[6]
+                            e = m.end(6)
                             raw = text[start0:e]
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                 return None

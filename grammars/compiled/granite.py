@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "granite"
@@ -101,7 +101,11 @@ match_7 = lazy(
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 find_2 = lazy(globals(), "find_2", r"(?=[H])(?=[H]ere)(?:(?:Here(?: is|'s) my response:)())", "search")
-match_8 = lazy(globals(), "match_8", r"(?:<\/think>\s{0,9})()")
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<\\/think>\\s{0,9})()",
+)
 match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:<response>\n?())")
 find_3 = lazy(
     globals(), "find_3",

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "granite_20b_fc"
@@ -51,12 +51,13 @@ match_3 = lazy(
     globals(), "match_3",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<function_call>(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c"
-    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
-    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c'
-    r"\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`("
-    r"?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r')()|(?:<function_call>(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool'
+    r'_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:('
+    r'?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|'
+    r"))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<function_call>(?=\s{0,9}\{)))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -76,7 +77,11 @@ match_8 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
+match_9 = lazy(
+    globals(), "match_9",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 leading_1 = lazy(globals(), "leading_1", r"[ \t\x0c\r\n]*(?:\s{0,2}ASSISTANT:\s{0,2}|\s{0,9}<\/think>\s{0,9})")
 match_leading = leading_1
@@ -129,11 +134,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 5:
+                            if g == 6:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[4]
+                                said = m[5]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -201,30 +206,30 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
+                    if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[4]
+                        said = m[5]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 7:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 8:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_3(text, pos)
                     if m is None:
                         return None
@@ -234,6 +239,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 3
                         continue
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_call> '
@@ -262,22 +272,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[4]
+                        said = m[5]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -303,14 +313,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 8:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
@@ -381,7 +386,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 6:
                 if s < 5:
-                    # state 4: after _CODE_SPAN; expected: TEXT
+                    # state 4: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_9(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 5
+                        continue
+                    return None
+                else:
+                    # state 5: after _CODE_SPAN; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -413,45 +443,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[4]
+                        said = m[5]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
-                        continue
-                    return None
-                else:
-                    # state 5: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_9(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
                         continue
                     return None
             else:
@@ -482,7 +487,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     return None
                 else:
@@ -501,7 +506,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     if args0 is not None or key0 is not None:

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hermes"
@@ -60,13 +60,15 @@ spaced_1 = lazy_search(
     globals(), "spaced_1",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r')|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
-    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:('
-    r'?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s'
-    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|inde'
-    r'x|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*"
+    r'(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|arg'
+    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
+    r']*")[ \t\x0c\r\n]*())|())|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ '
+    r"\t\x0c\r\n]*()",
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "<[`",
@@ -79,13 +81,15 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r')|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call'
-    r'_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:('
-    r'?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s'
-    r'{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|inde'
-    r'x|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*"
+    r'(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?'
+    r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|arg'
+    r's)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f'
+    r']*")[ \t\x0c\r\n]*())|())|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ '
+    r"\t\x0c\r\n]*()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -106,6 +110,12 @@ match_5 = lazy(
 )
 match_6 = lazy(
     globals(), "match_6",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,9}\\{\\s{0,9}\")|(?:(?i:<\\/think(?:ing)?>))"
+    r"()",
+)
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
     r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
     r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:'
@@ -113,8 +123,7 @@ match_6 = lazy(
     r"))[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
 spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
-match_8 = lazy(globals(), "match_8", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
+match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}```()")
 match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:\{)")
 match_10 = lazy(
     globals(), "match_10",
@@ -251,7 +260,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 6:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             s = 4
@@ -299,7 +308,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -326,6 +335,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             start0 = m.start()
                             pos = m.end()
+                            s = 4
+                            continue
+                        if g == 5:
+                            start0 = m.start()
+                            pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
                             e = pos
                             while True:
@@ -349,16 +363,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 5:
+                        if g == 6:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 10
-                            continue
-                        if g == 6:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 4
                             continue
                         if g == 15:
                             start0 = m.start()
@@ -429,8 +438,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
-                        m = match_6(text, pos)
+                        # state 2: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_6(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 10
+                            continue
+                        return None
+                    else:
+                        # state 3: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
+                        m = match_7(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
@@ -494,37 +528,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_7(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        g = m.lastindex
-                        if g == 1:
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 10
-                            continue
-                        return None
-                    else:
-                        # state 3: after _FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_2:
-                                m = spaced_3(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -544,12 +548,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 6:
                     if s < 5:
-                        # state 4: after '<think>\n' in think; expected: REASONING
+                        # state 4: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
-                            e = text.find("<", e)
+                            e = text.find("`", e)
                             if e < 0:
                                 m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_2:
+                                m = spaced_3(text, pos)
+                                if m is not None:
+                                    e = m.start()
                                 break
                             m = match_8(text, e)
                             if m is not None:
@@ -557,13 +566,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
+                        if once == SEGMENT and not out.segments:
+                            return None
                         if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            end_think(out, start0, m.end())
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 10
                             continue
@@ -728,12 +737,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
-                        if g == 5:
+                        if g == 6:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()

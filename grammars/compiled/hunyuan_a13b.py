@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hunyuan_a13b"
@@ -54,12 +54,14 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r"
-    r'\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_'
-    r'id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0'
-    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`'
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</too"
+    r'l_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?'
+    r':"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("['
+    r'^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000'
+    r"}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}\[)))")
@@ -79,7 +81,11 @@ match_8 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_9 = lazy(globals(), "match_9", r"(?:<\/think>\s{0,9})()")
+match_9 = lazy(
+    globals(), "match_9",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<\\/think>\\s{0,9})()",
+)
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
 match_11 = lazy(
     globals(), "match_11",
@@ -171,11 +177,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 7:
-                                start0 = m.start(5)
+                            if g == 8:
+                                start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[6]
+                                said = m[7]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -251,31 +257,31 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 7:
-                        start0 = m.start(5)
+                    if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 8:
+                        start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[6]
+                        said = m[7]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 10:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -285,6 +291,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 2:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '<tool_calls>'
@@ -313,27 +324,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 4:
+                        if g == 5:
                             out.after_text = False
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 7:
-                            start0 = m.start(5)
+                        if g == 8:
+                            start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[6]
+                            said = m[7]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 8:
+                        if g == 9:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -359,14 +370,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 9:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 4
-                            continue
                         if g == 10:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 5
                             continue
@@ -436,56 +442,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 5:
-                        # state 4: after _CODE_SPAN; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 3:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 7:
-                            start0 = m.start(5)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[6]
-                            last = said[1:-1]
-                            name0 = last
-                            pos = m.end()
-                            s = 2
-                            continue
-                        return None
-                    else:
-                        # state 5: after '<think>\n' in think; expected: REASONING
+                        # state 4: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -547,17 +504,66 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 3
                                 continue
-                            if g == 7:
-                                start0 = m.start(5)
+                            if g == 8:
+                                start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[6]
+                                said = m[7]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
                                 s = 2
                                 continue
                             return None
+                        return None
+                    else:
+                        # state 5: after _CODE_SPAN; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 4:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 8:
+                            start0 = m.start(6)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[7]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 2
+                            continue
                         return None
         else:
             if s < 9:
@@ -588,7 +594,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     return None
                 else:
@@ -676,7 +682,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -777,7 +783,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 4:
                             out.after_text = False
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
             else:
@@ -815,7 +821,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -931,7 +937,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:

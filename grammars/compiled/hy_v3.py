@@ -19,9 +19,9 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "hy_v3.lark": 2951056284,
     "shared/code.lark": 2140030260,
-    "shared/hunyuan.lark": 4081203749,
+    "shared/hunyuan.lark": 1655691732,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hy_v3"
@@ -143,7 +143,7 @@ match_10 = lazy(
     r"]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|)|(?:<arg_key(?::[^<>\s]{"
     "1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_ke"
     r"y(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<\/"
-    r"think:[^<>\s]{1,20}>)()",
+    r"think:[^<>\s]{1,20}>)()|(?:<think:[^<>\s]{1,20}>)",
 )
 match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 match_12 = lazy(

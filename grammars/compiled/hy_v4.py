@@ -17,11 +17,11 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "hy_v4.lark": 254182951,
+    "hy_v4.lark": 2352602857,
     "shared/code.lark": 2140030260,
-    "shared/hunyuan.lark": 4081203749,
+    "shared/hunyuan.lark": 1655691732,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hy_v4"
@@ -134,7 +134,7 @@ match_9 = lazy(
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]"
     "{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_k"
     r"ey(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<"
-    r"\/think:[^<>\s]{1,20}>)()",
+    r"\/think:[^<>\s]{1,20}>)()|(?:<think:[^<>\s]{1,20}>)",
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 leading_1 = lazy(

@@ -21,7 +21,7 @@ SOURCES = {
     "shared/arg_pairs.lark": 3651498150,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "iquest_q1"
@@ -63,12 +63,13 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<iquest_tool_call>(?=\n{0,2}[^\s<]))(?:[ \t\x0c\r\n]*(?:([\w@$"
-    "][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(</iquest_tool_call>)()|<arg_key>(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:</arg_key>(?:[ \\t\\x0c\\r\\n]"
-    r"*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1"
-    r"000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    ")()|(?:<iquest_tool_call>(?=\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(</iquest_tool_call>)()|<arg_key>(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:</arg_key>(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|"
+    r"))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<iquest_tool_call>(?=\n{0,2}[^\s<])))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -89,8 +90,9 @@ may_lack_closer_1 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"(?:<iquest_tool_call>(?=\s{0,9}[\w.\-]{1,200}\s{0,9}<(?:arg_key|\/iquest_tool_call)>))|(?:(?i:<\/think("
-    r"?:ing)?>))()",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<iquest_tool_call>(?=\\s{0,9}[\\w.\\-]{1,200}\\s{0,9}<(?:arg_"
+    r"key|\/iquest_tool_call)>))|(?:(?i:<\/think(?:ing)?>))()",
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -152,11 +154,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 8:
+                        if g == 9:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            key0 = m[7]
+                            name0 = m[5]
+                            key0 = m[8]
                             pos = m.end()
                             s = 2
                             continue
@@ -187,35 +189,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 6:
+                if g == 2:
+                    start0 = m.start()
+                    pos = m.end()
+                    s = 3
+                    continue
+                if g == 7:
                     start0 = m.start()
                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                    name0 = m[4]
+                    name0 = m[5]
                     if not name0 or (known is not None and name0 not in known):
                         return None
                     if parts0.__class__ is not str:
                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                    pos = m.end()
-                    s = 3
-                    continue
-                if g == 8:
-                    start0 = m.start()
-                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                    name0 = m[4]
-                    key0 = m[7]
-                    pos = m.end()
-                    s = 2
-                    continue
-                if g == 11:
-                    start0 = m.start()
+                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                     pos = m.end()
                     s = 4
+                    continue
+                if g == 9:
+                    start0 = m.start()
+                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                    name0 = m[5]
+                    key0 = m[8]
+                    pos = m.end()
+                    s = 2
                     continue
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -225,6 +227,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 5
                         continue
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<iquest_tool_call>'
@@ -253,7 +260,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -279,27 +286,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
+                        name0 = m[5]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        key0 = m[7]
+                        name0 = m[5]
+                        key0 = m[8]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -325,14 +332,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 10:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
-                        continue
                     if g == 11:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
@@ -378,7 +380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)
@@ -402,7 +404,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 5:
                 if s < 4:
-                    # state 3: after '</iquest_tool_call>'; expected: TEXT
+                    # state 3: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_7(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+                else:
+                    # state 4: after '</iquest_tool_call>'; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -434,50 +461,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
+                        name0 = m[5]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        key0 = m[7]
+                        name0 = m[5]
+                        key0 = m[8]
                         pos = m.end()
                         s = 2
-                        continue
-                    return None
-                else:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_7(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
                         continue
                     return None
             else:
@@ -530,7 +532,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 4:
                         k = key0 or place_name(args0)

@@ -29,7 +29,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "json"
 PROMPT_END = ""
@@ -63,10 +63,12 @@ match_1 = lazy(
     r'gumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:\{'
-    "(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^\\n ]```)(?:j"
-    r"son|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n "
-    r"]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:(?'
+    r"i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<!"
+    "[\\s\\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\\n))))()|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z"
+    r"]{1,20}\s{0,9}[:：]))))[ \t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i"
+    r":```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n"
+    r"]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -106,6 +108,11 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
 match_8 = lazy(
     globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
     r"null(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|\[(?:[ \t\x0c\r\n]*(?:(\])[ \t\x0c\r\n]*()|(\{)[ \t\x0"
     r'c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
@@ -117,15 +124,14 @@ match_8 = lazy(
     r'"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ '
     r"\t\x0c\r\n]*()|(\})())",
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
     r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
     r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)|\})',
 )
-match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
@@ -309,25 +315,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 7:
                                 start0 = m.start()
-                                content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
+                                content0 = None
                                 pos = m.end()
                                 s = 5
                                 continue
                             if g == 8:
                                 start0 = m.start()
+                                content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
-                            if g == 10:
+                            if g == 9:
                                 start0 = m.start()
-                                end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 7
                                 continue
                             if g == 11:
                                 start0 = m.start()
-                                content0 = None
+                                end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -384,17 +390,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             if g == 7:
                                 start0 = m.start()
-                                content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
+                                content0 = None
                                 pos = m.end()
                                 s = 5
                                 continue
                             if g == 8:
                                 start0 = m.start()
+                                content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 6
                                 continue
                             if g == 9:
+                                start0 = m.start()
+                                pos = m.end()
+                                s = 7
+                                continue
+                            if g == 10:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -420,15 +432,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.show(e)
                                 return None
-                            if g == 10:
-                                start0 = m.start()
-                                end_code(out, start0, m.end())
-                                pos = m.end()
-                                s = 7
-                                continue
                             if g == 11:
                                 start0 = m.start()
-                                content0 = None
+                                end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 8
                                 continue
@@ -738,10 +744,36 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 5: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
+                            # state 5: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_8(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end(), *(content0 or ()))
+                                pos = m.end()
+                                s = 8
+                                continue
+                            return None
+                    else:
+                        if s < 7:
+                            # state 6: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
-                            m = match_8(text, pos)
+                            m = match_9(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -761,7 +793,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after '{' in tool_call|unread in envelope|json|tool_call; expected: '"id"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -910,7 +942,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(12)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 if g == 14:
                                     pos = m.end()
@@ -990,46 +1022,45 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(17)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after _FENCE_OPEN in code; expected: CODE
-                            e = pos
-                            while True:
-                                e = text.find("`", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                if e > pos and text[e - 1] in spaces_1:
-                                    m = spaced_2(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_7(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if once == SEGMENT and not out.segments:
-                                return None
-                            if pos < e:
-                                out.show(e)
-                            g = m.lastindex
-                            if g == 1:
-                                end_code(out, start0, m.end())
-                                pos = m.end()
-                                s = 7
-                                continue
-                            return None
                         else:
                             if s < 8:
-                                # state 7: after _CODE_SPAN; expected: TEXT
+                                # state 7: after _FENCE_OPEN in code; expected: CODE
+                                e = pos
+                                while True:
+                                    e = text.find("`", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    if e > pos and text[e - 1] in spaces_1:
+                                        m = spaced_2(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_7(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if once == SEGMENT and not out.segments:
+                                    return None
+                                if pos < e:
+                                    out.show(e)
+                                g = m.lastindex
+                                if g == 1:
+                                    end_code(out, start0, m.end())
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                return None
+                            else:
+                                # state 8: after _CODE_SPAN; expected: TEXT
                                 if once:
                                     out.flush()
                                     return pos
@@ -1063,48 +1094,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     pos = m.end()
                                     s = 4
                                     continue
-                                if g == 7:
+                                if g == 8:
                                     start0 = m.start()
                                     content0 = more0 = none0 = name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
                                     pos = m.end()
-                                    s = 5
-                                    continue
-                                if g == 8:
-                                    start0 = m.start()
-                                    pos = m.end()
                                     s = 6
                                     continue
-                                if g == 10:
+                                if g == 9:
+                                    start0 = m.start()
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                if g == 11:
                                     start0 = m.start()
                                     end_code(out, start0, m.end())
                                     pos = m.end()
-                                    s = 7
-                                    continue
-                                return None
-                            else:
-                                # state 8: after '<think>\n' in think; expected: REASONING
-                                e = pos
-                                while True:
-                                    e = text.find("<", e)
-                                    if e < 0:
-                                        m = None
-                                        break
-                                    m = match_10(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    return None
-                                if pos < e:
-                                    piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                    if piece:
-                                        out.reasoning(piece, a, a + len(piece))
-                                g = m.lastindex
-                                if g == 1:
-                                    end_think(out, start0, m.end(), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
             else:
@@ -1320,7 +1326,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     end_json(out, text[start1:e], start1, e, settings.max_depth)
                                     end_code(out, start0, m.end(3))
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args1 is not None or key1 is not None:
@@ -1436,7 +1442,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1457,7 +1463,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after '{' in tool_call|unread in envelope|json|tool_call; expected: '"id"…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -1529,7 +1535,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         out.outcome.add_unread(NO_CALLS, [])
                                     end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1566,7 +1572,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         out.outcome.add_unread(NO_CALLS, [])
                                     end_envelope(out, *(content0 or NO_CONTENT), more0, start0, m.end(5))
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1770,7 +1776,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 if g == 4:
                                     pos = m.end()
@@ -1800,7 +1806,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(5)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1968,7 +1974,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(3)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2051,7 +2057,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(6)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 if g == 10:
                                     said = m[8]
@@ -2063,7 +2069,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(9)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 if g == 11:
                                     pos = m.end()
@@ -2097,7 +2103,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(14)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2178,7 +2184,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.text(text[pos:e], pos, e)
                                 g = m.lastindex
-                                if g == 8:
+                                if g == 9:
                                     start1 = m.start()
                                     pos = m.end()
                                     # after _FENCE_OPEN in code in code; expected: CODE
@@ -2309,7 +2315,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                         pos = m.end()
-                                        s = 7
+                                        s = 8
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -2458,7 +2464,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2482,7 +2488,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e = m.end(2)
                                     end_json(out, text[start0:e], start0, e, settings.max_depth)
                                     pos = m.end()
-                                    s = 7
+                                    s = 8
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2576,7 +2582,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                         pos = m.end()
-                                        s = 7
+                                        s = 8
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:

@@ -24,12 +24,12 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "k2_horizon.lark": 93094227,
+    "k2_horizon.lark": 3305547407,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "k2_horizon"
@@ -124,7 +124,8 @@ match_8 = lazy(
     r"(?:<ifm\|tool_calls>(?=\s{0,9}<ifm\|tool_call>))(?:[ \t\x0c\r\n]*(?:(?:(?:<ifm\|tool_call>(?=\s{0,9}[{"
     r'\[])))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,9'
     r'9}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:<\/ifm\|think(?:_fast|_faster)?>))()',
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:<\/ifm\|think(?:_fast|_faster)?>))()|(?'
+    r":(?:<ifm\|think(?:_fast|_faster)?>))",
 )
 match_9 = lazy(
     globals(), "match_9",

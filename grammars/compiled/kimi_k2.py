@@ -21,7 +21,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/kimi.lark": 683822513,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "kimi_k2"
@@ -88,8 +88,9 @@ match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}```()")
 first_2 = lazy(globals(), "first_2", r"[<◁]", "search")
 match_9 = lazy(
     globals(), "match_9",
-    r"(?:<\|tool_calls_section_begin\|>)|(?:(?:<\/think>|◁\/think▷))()|(?:<\|tool_call_begin\|>)(?:[ \t\x0c\r"
-    r"\n]*(?:functions\.|([\w.\-\/]{1,200})())|)",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<\\|tool_calls_section_begin\\|>)|(?:(?:<\\/think>|◁\\/think▷"
+    r"))()|(?:<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:functions\.|([\w.\-\/]{1,200})())|)",
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?::)")
 match_11 = lazy(

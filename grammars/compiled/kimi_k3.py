@@ -22,11 +22,11 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "kimi_k3.lark": 125070832,
+    "kimi_k3.lark": 1776877297,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "kimi_k3"
 PROMPT_END = "<|open|>think<|sep|>"
@@ -175,10 +175,15 @@ match_11 = lazy(
     r'?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<'
     r'\|open\|>\s{0,9}json(?:\s{1,9}type="object")?\s{0,9}<\|sep\|>)|((?:<\|close\|>\s{0,9}call\s{0,9}<\|sep'
     r"\|>))(?:[ \t\x0c\r\n]*(?:(?:(?:<\|close\|>\s{0,9}tools\s{0,9}<\|sep\|>))())|)|(?:(?:<\|open\|>\s{0,9}ar"
-    r'gument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)',
+    r'gument\s{1,9}key="))(?:[ \t\x0c\r\n]*(?:([^"\n]{1,200})[ \t\x0c\r\n]*())|))|))|))|))|))|))|)|(?:(?:<\|o'
+    r"pen\|>\s{0,9}think\s{0,9}<\|sep\|>))()",
 )
 match_12 = lazy(
     globals(), "match_12",
+    r"(?:(?:<\|close\|>\s{0,9}think\s{0,9}<\|sep\|>))()|(?:(?:<\|open\|>\s{0,9}think\s{0,9}<\|sep\|>))",
+)
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))|(?:"\s{1,9}index=")(?:[ \t\x0c\r\n]*(?:([1-9]\d{0,8})(?:[ \t'
     r'\x0c\r\n]*(?:(?:(?:"\s{0,9}<\|sep\|>))(?:[ \t\x0c\r\n]*(?:(?:<\|open\|>\s{0,9}json(?:\s{1,9}type="objec'
     r't")?\s{0,9}<\|sep\|>)|(?:(?:<\|close\|>\s{0,9}call\s{0,9}<\|sep\|>))|(?:(?:<\|open\|>\s{0,9}argument\s{'
@@ -1246,6 +1251,43 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                        if g == 10:
+                            pos = m.end()
+                            # after '<|open|>think<|sep|>' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_12(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                out.reasoning(text[pos:e], pos - o, e - o)
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '<|close|>think<|sep|>' in think; expected: REASONING
+                                e = pos
+                                while True:
+                                    e = text.find("<", e)
+                                    if e < 0:
+                                        m = None
+                                        break
+                                    m = match_12(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    return None
+                                if pos < e:
+                                    out.reasoning(text[pos:e], pos - o, e - o)
+                                return None
+                            return None
                         return None
                     else:
                         # state 6: after _NO_THINK; expected: TEXT
@@ -2247,7 +2289,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after TOOL_NAME in tool_call; expected: '"<|sep|>', '" index="'
                                 if pos == n:
                                     return None
-                                m = match_12(text, pos)
+                                m = match_13(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:

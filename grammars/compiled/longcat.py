@@ -18,12 +18,12 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "longcat.lark": 3109491252,
+    "longcat.lark": 4225693328,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "longcat"
@@ -83,7 +83,7 @@ match_9 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_10 = lazy(globals(), "match_10", r"(?:</longcat_think>)()")
+match_10 = lazy(globals(), "match_10", r"(?:</longcat_think>)()|<longcat_think>")
 match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</longcat_tool_call>))())|))")
 leading_1 = lazy(
     globals(), "leading_1",

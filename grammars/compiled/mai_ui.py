@@ -28,7 +28,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "mai_ui"
@@ -157,7 +157,12 @@ match_10 = lazy(
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
     r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
+match_11 = lazy(
+    globals(), "match_11",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,9}\\{\\s{0,9}\")|(?:(?i:<\\/think(?:ing)?>))"
+    r"()",
+)
 match_12 = lazy(globals(), "match_12", r"<\/grounding_think>()")
 match_13 = lazy(
     globals(), "match_13",

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "mano"
 PROMPT_END = ""
@@ -113,7 +113,11 @@ match_4 = lazy(
     r"\t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,9}\())(?:[ \t\x0c\r\n]*(?:\((?:[ "
     r"\t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|</action>())|))",
 )
-match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+match_5 = lazy(
+    globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_6 = lazy(globals(), "match_6", r"<\/action_desp>()")
 match_leading = None
 

@@ -20,7 +20,7 @@ SOURCES = {
     "minicpm5.lark": 1821788985,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "minicpm5"
@@ -66,13 +66,14 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    "`)(?!json|xml|tool)[^`\\n]{0,80}\\n))()|(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:(?:<param[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=()"
-    "{}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>\\s{0,9}<!\\[CDATA\\[)|(?:[\"']\\s{0,9}>)()"
-    r")|))|)|(</function>)())|()))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?"
-    r":(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    ")()|(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    "\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<param[\\sĠ]{0,9"
+    "}name\\s{0,9}=\\s{0,9}[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']\\s{0,9}>\\s{0,9}<!\\[CDATA\\[)|(?:[\"']\\s{0,9}>)())|))|)|(</function>)())|()))|))|)|``"
+    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", "[ \\t\\x0c\\r\\n]*(?:(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"']))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -98,8 +99,9 @@ may_lack_closer_1 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    "(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'](?=[\\w.\\-]{1,200}[\"']\\s{0,9}>\\s{0,9}<(?:param[\\sĠ"
-    r"n]|arguments>|\/function>)))|(?:(?i:<\/think(?:ing)?>))()",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<function[\\sĠ]{0,9}name\\s{0,9}=\\s{0,9}[\"'](?=[\\w.\\-]{1,"
+    "200}[\"']\\s{0,9}>\\s{0,9}<(?:param[\\sĠn]|arguments>|\\/function>)))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -161,11 +163,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 6:
+                        if g == 7:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            key0 = m[5]
+                            name0 = m[5]
+                            key0 = m[6]
                             pos = m.end()
                             s = 2
                             continue
@@ -196,35 +198,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 6:
+                if g == 2:
+                    start0 = m.start()
+                    pos = m.end()
+                    s = 3
+                    continue
+                if g == 7:
                     start0 = m.start()
                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                    name0 = m[4]
-                    key0 = m[5]
+                    name0 = m[5]
+                    key0 = m[6]
                     pos = m.end()
                     s = 2
                     continue
-                if g == 8:
+                if g == 9:
                     start0 = m.start()
                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                    name0 = m[4]
+                    name0 = m[5]
                     if not name0 or (known is not None and name0 not in known):
                         return None
                     if parts0.__class__ is not str:
                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
-                    pos = m.end()
-                    s = 3
-                    continue
-                if g == 12:
-                    start0 = m.start()
+                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                     pos = m.end()
                     s = 4
                     continue
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -234,6 +236,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 5
                         continue
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function name="'
@@ -262,7 +269,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -288,10 +295,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
+                        name0 = m[5]
                         pos = m.end()
                         # after '">' in tool_call; expected: '<param name="', '</function>', _GROUP_OPEN
                         if pos == n:
@@ -302,27 +309,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        key0 = m[5]
+                        name0 = m[5]
+                        key0 = m[6]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
+                        name0 = m[5]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -348,14 +355,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
-                        continue
                     if g == 12:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
@@ -419,13 +421,38 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
         else:
             if s < 5:
                 if s < 4:
-                    # state 3: after '</function>'; expected: TEXT
+                    # state 3: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_8(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+                else:
+                    # state 4: after '</function>'; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -457,50 +484,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        key0 = m[5]
+                        name0 = m[5]
+                        key0 = m[6]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
+                        name0 = m[5]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                         pos = m.end()
-                        s = 3
-                        continue
-                    return None
-                else:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_8(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
             else:
@@ -571,7 +573,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
     out.flush()

@@ -24,7 +24,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "minimax_m1"
@@ -59,14 +59,16 @@ match_3 = lazy(
     globals(), "match_3",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}[\[{]))(?:[ \t\x0c\r\n]*(?:((?:\{))(?:["
-    r' \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|paramet'
-    r'ers|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t'
-    r'\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{'
-    r'0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^'
-    r'"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|()))|)|````(?<![^\n ]````)[^`\n]{0,'
-    r"80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r')()|(?:<tool_calls>(?=\s{0,99}[\[{]))(?:[ \t\x0c\r\n]*(?:((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_'
+    r'id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{'
+    r'0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|)|\[(?:[ \t\x0c\r'
+    r'\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
+    r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
+    r'0-\x1f]*")[ \t\x0c\r\n]*())|))|))|()))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!'
+    r"`)()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}[\[{])))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -86,7 +88,11 @@ match_9 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
+match_10 = lazy(
+    globals(), "match_10",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:</tool_calls>)()|((?:\{))(?:[ \t\x0c\r\n]*(?:(?:(?:"('
@@ -165,11 +171,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 6:
-                                start0 = m.start(4)
+                            if g == 7:
+                                start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[5]
+                                said = m[6]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -207,11 +213,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 6:
-                                start0 = m.start(4)
+                            if g == 7:
+                                start0 = m.start(5)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[5]
+                                said = m[6]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -248,41 +254,41 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 6:
-                        start0 = m.start(4)
+                    if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 7:
+                        start0 = m.start(5)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[5]
+                        said = m[6]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
-                        start0 = m.start(7)
+                    if g == 10:
+                        start0 = m.start(8)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[8]
+                        said = m[9]
                         last = said[1:-1]
                         name0 = last
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 12:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     if g == 13:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                         m = match_3(text, pos)
                         if m is None:
                             return None
@@ -292,6 +298,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 2:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_calls>'
@@ -320,22 +331,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 6:
-                            start0 = m.start(4)
+                        if g == 7:
+                            start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 10:
+                        if g == 11:
                             pos = m.end()
                             # after '['; expected: '{'
                             if pos == n:
@@ -344,17 +355,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
-                        if g == 9:
-                            start0 = m.start(7)
+                        if g == 10:
+                            start0 = m.start(8)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[8]
+                            said = m[9]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -380,14 +391,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 12:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 5
-                            continue
                         if g == 13:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
@@ -457,7 +463,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after JSON_STRING in tool_call; expected: ', ', '}'
+                        # state 4: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_10(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        return None
+                else:
+                    if s < 6:
+                        # state 5: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -510,9 +542,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                else:
-                    if s < 6:
-                        # state 5: after _CODE_SPAN; expected: TEXT
+                    else:
+                        # state 6: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -544,45 +575,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 6:
-                            start0 = m.start(4)
+                        if g == 7:
+                            start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
-                            continue
-                        return None
-                    else:
-                        # state 6: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_10(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 5
                             continue
                         return None
         else:
@@ -614,7 +620,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 5
+                        s = 6
                         continue
                     return None
                 else:
@@ -634,7 +640,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             if g == 5:
                                 if unknown0:
@@ -741,7 +747,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -887,7 +893,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -910,7 +916,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             if g == 5:
                                 if unknown0:
@@ -949,7 +955,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             return None
                         if args0 is not None or key0 is not None:

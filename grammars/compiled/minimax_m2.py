@@ -20,7 +20,7 @@ SOURCES = {
     "minimax_m2.lark": 608474612,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
 }
@@ -61,16 +61,18 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r")|(?:(?i:<think(?:ing)?>))()|(?:<minimax:tool_call>)(?:[ \t\x0c\r\n]*(?:((?:<invoke\s{1,99}name\s{0,9}="
-    "\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
-    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|"
-    ")|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:["
-    " \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*"
-    "())|))|))|)|</minimax:tool_call>())|))|))|))|))|())|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<minimax:tool_call>)(?:[ \t\x"
+    "0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'"
+    "=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<param"
+    "eter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,"
+    "99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:"
+    "[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{"
+    "0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</minimax:tool_call>())|))|))|))|))|())|(?:<inv"
+    "oke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<minimax:tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -100,16 +102,18 @@ may_lack_closer_1 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r'<minimax:tool_call>(?=\s{0,99}<invoke\s)(?:[ \t\x0c\r\n]*(?:((?:<invoke\s{1,99}name\s{0,9}=\s{0,9}["'
-    "']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
-    "']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r"
-    "\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</inv"
-    "oke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:("
-    "[\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<i"
-    "nvoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
-    "{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ \\t\\x0c\\r\\n]*())|))|)|</minimax:tool_call>())|)"
-    r")|))|))|)|</minimax:tool_call>())|))|))|))|))|)|(?:(?i:<\/think(?:ing)?>))()",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<minimax:tool_call>(?=\\s{0,99}<invoke\\s)(?:[ \\t\\x0c\\r\\n]*("
+    "?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\]"
+    ",;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,9"
+    "9}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{"
+    "0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?"
+    ")|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ "
+    r"\t\x0c\r\n]*())|))|)|</minimax:tool_call>())|))|))|))|)|</minimax:tool_call>())|))|))|))|))|)|(?:(?i:<"
+    r"\/think(?:ing)?>))()",
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -220,7 +224,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a - o, a + len(piece) - o)
                     g = m.lastindex
-                    if g == 6:
+                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
@@ -272,7 +276,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -282,6 +286,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 7
                             continue
                         if g == 2:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<minimax:tool_call>\n'
@@ -310,7 +319,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -336,7 +345,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 4:
+                        if g == 5:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -362,16 +371,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 5:
+                        if g == 6:
                             start0 = m.start()
                             end_code(out, start0 - o, m.end() - o)
                             pos = m.end()
                             s = 6
-                            continue
-                        if g == 6:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 3
                             continue
                         if g == 17:
                             pos = m.end()

@@ -18,12 +18,12 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "mistral.lark": 3658097555,
+    "mistral.lark": 1958965591,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "mistral"
 PROMPT_END = ""
@@ -79,7 +79,7 @@ match_6 = lazy(
     "(?:\\[TOOL_CALLS\\](?=\\s{0,9}\\{\\s{0,99}(?:\"(?:name|arguments|id)\"|[\"'“]{0,2}(?:name|arguments)[\"'"
     r'”]{0,2}|"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10})")\s{0,99}:))|(?:\[TOOL_CALLS\](?=\s{0,9}[\w.\-]'
     r'{1,200}\s{0,9}[\[{"]))(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,200})(?:[ \t\x0c\r\n]*(?:\[CALL_ID\]|\[ARGS\]())|)'
-    r")|)|\[TOOL_CALLS\]\s{0,9}\[(?=\s{0,99}\{)|(?:(?:\[\/THINK\]|<\/think>))()",
+    r")|)|\[TOOL_CALLS\]\s{0,9}\[(?=\s{0,99}\{)|(?:(?:\[\/THINK\]|<\/think>))()|\[THINK\]",
 )
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_8 = lazy(

@@ -24,7 +24,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "nemotron_toolcall"
@@ -59,12 +59,14 @@ match_3 = lazy(
     globals(), "match_3",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<TOOLCALL>(?=\s{0,99}\[))("
-    r"?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</TOOLCALL>())|)|(\{)(?:[ \t\x0c\r\n]*(?"
-    r':(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,'
-    r'99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))'
-    r"|))|))|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<TOOLCALL>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r"
+    r'\n]*(?:\](?:[ \t\x0c\r\n]*(?:</TOOLCALL>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
+    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
+    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,1000}`(?'
+    r"!`)()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<TOOLCALL>(?=\s{0,99}\[)))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -83,7 +85,11 @@ match_8 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_9 = lazy(globals(), "match_9", r"(?:</think>)()")
+match_9 = lazy(
+    globals(), "match_9",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:</think>)()",
+)
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
@@ -155,11 +161,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 8:
-                                start0 = m.start(6)
+                            if g == 9:
+                                start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[7]
+                                said = m[8]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -197,11 +203,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 8:
-                                start0 = m.start(6)
+                            if g == 9:
+                                start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[7]
+                                said = m[8]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
@@ -238,35 +244,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
-                        out.after_text = False
+                    if g == 2:
+                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 8:
-                        start0 = m.start(6)
+                    if g == 6:
+                        out.after_text = False
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 9:
+                        start0 = m.start(7)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[7]
+                        said = m[8]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 10:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_3(text, pos)
                     if m is None:
                         return None
@@ -276,6 +282,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 3
                         continue
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<TOOLCALL>'
@@ -304,12 +315,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -335,29 +346,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         out.after_text = False
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
-                    if g == 8:
-                        start0 = m.start(6)
+                    if g == 9:
+                        start0 = m.start(7)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[7]
+                        said = m[8]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 10:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
@@ -427,79 +433,79 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after '</TOOLCALL>'; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
+                        # state 4: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
-                            if e >= n or text[e] not in "<[`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_3(text, e)
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_9(text, e)
                             if m is not None:
                                 break
                             e += 1
                         if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
+                            return None
                         if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
                             if piece:
-                                out.text(piece, a, a + len(piece))
+                                out.reasoning(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
+                            end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 3
-                            continue
-                        if g == 3:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 8:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[7]
-                            last = said[1:-1]
-                            name0 = last
-                            pos = m.end()
-                            s = 2
+                            s = 5
                             continue
                         return None
         else:
             if s < 8:
                 if s < 6:
-                    # state 5: after '<think>\n' in think; expected: REASONING
+                    # state 5: after '</TOOLCALL>'; expected: TEXT
+                    if once:
+                        out.flush()
+                        return pos
                     e = pos
                     while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_9(text, e)
+                        if e >= n or text[e] not in "<[`":
+                            m = first_1(text, e)
+                            if m is None:
+                                break
+                            e = m.start()
+                        m = match_3(text, e)
                         if m is not None:
                             break
                         e += 1
                     if m is None:
-                        return None
+                        out.consumed = pos
+                        if pos < n:
+                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        break
+                    out.consumed = pos
                     if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
                         if piece:
-                            out.reasoning(piece, a, a + len(piece))
+                            out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 1:
-                        end_think(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 3
+                        continue
+                    if g == 4:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 6
+                        continue
+                    if g == 9:
+                        start0 = m.start(7)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        said = m[8]
+                        last = said[1:-1]
+                        name0 = last
+                        pos = m.end()
+                        s = 2
                         continue
                     return None
                 else:
@@ -530,7 +536,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     else:
@@ -617,7 +623,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -657,7 +663,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     if args0 is not None or key0 is not None:
@@ -751,7 +757,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:

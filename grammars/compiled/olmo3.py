@@ -26,7 +26,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "olmo3"
@@ -57,21 +57,28 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:<function_calls>(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\())(?:[ \t\x0c\r\n]*(?:([A-Z"
-    r"a-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?"
-    r":(?:=(?=\s{0,9}(?:true|false|null)\b)))|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?"
-    r":([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|)|</function_calls>())|))|))|))|)|(?:(?i:```(?<![^"
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:<function_"
+    r"calls>(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r"
+    r"\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:(?:=(?=\s{0,9}(?:true|false|null"
+    r")\b)))|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t"
+    r"\x0c\r\n]*(?:\(())|)|</function_calls>())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
+    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
+    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-notation_1 = notation("PYTHON_VALUE", "")
 match_5 = lazy(
     globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+notation_1 = notation("PYTHON_VALUE", "")
+match_6 = lazy(
+    globals(), "match_6",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:"
     r"(?:=(?=\s{0,9}(?:true|false|null)\b)))[ \t\x0c\r\n]*()|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|))|)|(\))("
     r"?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99"
@@ -79,14 +86,13 @@ match_5 = lazy(
     r"|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|)|</function_calls>())|))|)"
     r")|)|</function_calls>())|))",
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_7 = lazy(
+    globals(), "match_7",
     r"[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:(?:=(?=\s{0,9}(?:true|false|null)\b)))|=(?="
     r"\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*("
     r"?:\((?:[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}|(\))(?:[ \t\x0c\r\n]*(?:[A-Za-z_][\w.\-]{0,199}|</function_ca"
     r"lls>())|))|))|)|</function_calls>())|))",
 )
-match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 match_8 = lazy(
     globals(), "match_8",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
@@ -174,56 +180,56 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(2)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
+                    if g == 2:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 7:
-                        start0 = m.start(2)
+                    if g == 5:
+                        start0 = m.start(3)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[6]
+                        name0 = m[3]
+                        key0 = m[4]
                         pos = m.end()
                         s = 3
                         continue
                     if g == 8:
-                        start0 = m.start(2)
+                        start0 = m.start(3)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
+                        name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                        start0 = m.start(7)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[7]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 12:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
+                    if g == 9:
+                        start0 = m.start(3)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     if g == 13:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<function_calls>', _DATA_FEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', '<function_calls…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -232,42 +238,47 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 4:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[3]
+                        if g == 2:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 7:
-                            start0 = m.start(2)
+                        if g == 5:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
                             s = 3
                             continue
                         if g == 8:
-                            start0 = m.start(2)
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
+                            name0 = m[3]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[7]
                             pos = m.end()
                             s = 4
                             continue
                         if g == 9:
+                            start0 = m.start(3)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -293,12 +304,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -324,275 +335,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 12:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 4
-                            continue
                         if g == 13:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 5
                             continue
                         return None
                     else:
-                        # state 2: after _PYTHON_EQUALS in tool_call; expected: PYTHON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if notation_1.may_begin(c):
-                            found = notation_1.read_at(text, pos, depth, True, ANY)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            k = key0 or place_name(args0)
-                            if bare0 is None:
-                                value, t = last, said or to_json(last)
-                            else:
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            pos = e
-                            # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
-                            if pos == n:
-                                return None
-                            m = match_5(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '=' in tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 8
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 3:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after _PYTHON_EQUALS in tool_call; expected: PYTHON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if notation_1.may_begin(c):
-                                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 8
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 7:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                    start0 = m.start(5)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    name0 = m[5]
-                                    key0 = m[6]
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                if g == 11:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                    start0 = m.start(5)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    name0 = m[5]
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 12:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-            else:
-                if s < 4:
-                    # state 3: after '(' in tool_call; expected: ARG_NAME, ')'
-                    if pos == n:
-                        return None
-                    m = match_6(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 6:
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 7:
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
-                    if args0 is not None or key0 is not None:
-                        return True
-                    return bool(out.segments or out.run_model)
-                else:
-                    if s < 5:
-                        # state 4: after '</function_calls>'; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 4:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[3]
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 10:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 7
-                            continue
-                        return None
-                    else:
-                        # state 5: after '<think>\n' in think; expected: REASONING
+                        # state 2: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_7(text, e)
+                            m = match_5(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -606,55 +364,46 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
-        else:
-            if s < 9:
-                if s < 7:
-                    # state 6: after _TURN_END; expected: _TURN_END
+            else:
+                if s < 4:
+                    # state 3: after _PYTHON_EQUALS in tool_call; expected: PYTHON_VALUE
                     if pos == n:
-                        break
-                    m = match_8(text, pos)
-                    if m is not None:
                         return None
-                    return bool(out.segments or out.run_model)
-                else:
-                    if s < 8:
-                        # state 7: after _FENCE_OPEN in code; expected: CODE
-                        e = pos
-                        while True:
-                            e = text.find("`", e)
-                            if e < 0:
-                                m = None
-                                break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_1(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_3(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if once == SEGMENT and not out.segments:
-                            return None
-                        if pos < e:
-                            out.show(e)
-                        g = m.lastindex
-                        if g == 1:
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
-                    else:
-                        # state 8: after JSON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
+                    c = text[pos]
+                    if c in " \t\r\n\x0c":
+                        pos = blanks(text, pos).end()
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        c = text[pos]
+                    if notation_1.may_begin(c):
+                        found = notation_1.read_at(text, pos, depth, True, ANY)
+                        if found is None:
+                            return None
+                        last, e, said = found
+                        k = key0 or place_name(args0)
+                        if bare0 is None:
+                            value, t = last, said or to_json(last)
+                        else:
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                        if args0 is None:
+                            args0, parts0 = {}, []
+                        elif k in args0:
+                            return None
+                        parts0.append(argument_text(args0, k, t))
+                        args0[k] = value
+                        key0 = bare0 = None
+                        pos = e
+                        # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -763,7 +512,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 12:
                                 if not name0 or (known is not None and name0 not in known):
@@ -772,7 +521,264 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
-                                s = 4
+                                s = 5
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 5:
+                        # state 4: after '(' in tool_call; expected: ARG_NAME, ')'
+                        if pos == n:
+                            return None
+                        m = match_7(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 6:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[4]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 7:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 5: after '</function_calls>'; expected: TEXT
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<[`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_2(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 5:
+                            start0 = m.start(3)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[3]
+                            key0 = m[4]
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 11:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 7
+                            continue
+                        return None
+        else:
+            if s < 9:
+                if s < 7:
+                    # state 6: after _TURN_END; expected: _TURN_END
+                    if pos == n:
+                        break
+                    m = match_8(text, pos)
+                    if m is not None:
+                        return None
+                    return bool(out.segments or out.run_model)
+                else:
+                    if s < 8:
+                        # state 7: after _FENCE_OPEN in code; expected: CODE
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_3(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        g = m.lastindex
+                        if g == 1:
+                            end_code(out, start0, m.end())
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
+                    else:
+                        # state 8: after JSON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                key0 = m[1]
+                                pos = m.end()
+                                # after '=' in tool_call; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 3:
+                                key0 = m[1]
+                                pos = m.end()
+                                # after _PYTHON_EQUALS in tool_call; expected: PYTHON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if notation_1.may_begin(c):
+                                    found = notation_1.read_at(text, pos, depth, True, ANY)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                start0 = m.start(5)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[5]
+                                key0 = m[6]
+                                pos = m.end()
+                                s = 9
+                                continue
+                            if g == 11:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                start0 = m.start(5)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[5]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 12:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                                pos = m.end()
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -815,7 +821,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -916,7 +922,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     pos = m.end()
-                                    s = 4
+                                    s = 5
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -929,7 +935,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 10: after JSON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
@@ -1005,7 +1011,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '(' in tool_call; expected: ARG_NAME, ')'
                                 if pos == n:
                                     return None
-                                m = match_6(text, pos)
+                                m = match_7(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1032,7 +1038,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 12:
                                 if not name0 or (known is not None and name0 not in known):
@@ -1041,7 +1047,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -1083,7 +1089,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1184,7 +1190,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                     pos = m.end()
-                                    s = 4
+                                    s = 5
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1197,7 +1203,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 12: after JSON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
@@ -1259,7 +1265,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "openai_computer_use"
 PROMPT_END = ""
@@ -90,21 +90,27 @@ match_1 = lazy(
     r'(?:[ \t\x0c\r\n]*(?:([a-z_]{1,40}(?="))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*('
     r'?:"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|'
     r'(\})())|))|))|)|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n'
-    r']*())|))|))|)|(?:\{(?=\s{0,99}"(?:type"\s{0,9}:\s{0,9}"computer_call"|id"\s{0,9}:\s{0,9}"cu_|call_id"\s'
-    r'{0,9}:|actions?"\s{0,9}:\s{0,9}[\[{]\s{0,9}[{"])))(?:[ \t\x0c\r\n]*(?:(?:"(?:type|id|status|pending_saf'
-    r'ety_checks)"\s{0,9}:)[ \t\x0c\r\n]*()|(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x'
-    r'0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))'
-    r'(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))|(?:'
-    r'"call_id"\s{0,9}:(?=\s{0,9}"))|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<!'
-    r"[^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))"
-    r"()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ "
+    r'])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:\{(?=\s{0,99}"(?:'
+    r'type"\s{0,9}:\s{0,9}"computer_call"|id"\s{0,9}:\s{0,9}"cu_|call_id"\s{0,9}:|actions?"\s{0,9}:\s{0,9}[\['
+    r'{]\s{0,9}[{"])))(?:[ \t\x0c\r\n]*(?:(?:"(?:type|id|status|pending_safety_checks)"\s{0,9}:)[ \t\x0c\r\n]'
+    r'*()|(?:"actions"\s{0,9}:(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?'
+    r':(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)'
+    r'[ \t\x0c\r\n]*())|))|))|))|))|)|(?:"action"\s{0,9}:(?=\s{0,9}\{))|(?:"call_id"\s{0,9}:(?=\s{0,9}"))|(?:'
+    r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{'
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_5 = lazy(
     globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"type"\s{0,9}:\s{0,9}")|"(?:[ \t\x0c\r\n]*(?:([\w.\-]{1,64'
@@ -222,20 +228,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     if g == 8:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 17:
+                    if g == 9:
                         start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 6
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: '{', _CALL_OPEN, _DATA_FENCE_OPEN, _FENC…
+                        # state 1: at an opening marker; expected: '{', '<think>\n', _CALL_OPEN, _DATA_FENC…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -273,19 +279,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 8:
                             start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 11:
+                        if g == 9:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            start1 = m.start(9)
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 12:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            start1 = m.start(10)
                             name1 = id1 = args1 = parts1 = key1 = bare1 = None
                             unknown1 = 0
-                            key1 = m[10]
+                            key1 = m[11]
                             pos = m.end()
                             # after '": ' in action in action; expected: JSON_VALUE
                             if pos == n:
@@ -326,7 +337,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 7
                                 continue
                             return bool(out.segments or out.run_model)
-                        if g == 12:
+                        if g == 13:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
@@ -350,7 +361,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             return bool(out.segments or out.run_model)
-                        if g == 13:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -376,7 +387,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 14:
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -402,7 +413,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
+                        if g == 16:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -428,16 +439,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 16:
+                        if g == 17:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 3
-                            continue
-                        if g == 17:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 6
                             continue
                         return None
                     else:
@@ -577,26 +583,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                 else:
                     if s < 6:
-                        # state 5: after _KNOWN_KEY in action; expected: JSON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            pos = e
-                            s = 8
-                            continue
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 6: after '<think>\n' in think; expected: REASONING
+                        # state 5: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
@@ -620,6 +607,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         return None
+                    else:
+                        # state 6: after _KNOWN_KEY in action; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c in "\"-0123456789[fnt{":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            pos = e
+                            s = 8
+                            continue
+                        return bool(out.segments or out.run_model)
         else:
             if s < 10:
                 if s < 8:
@@ -683,7 +689,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             g = m.lastindex
                             if g == 1:
                                 pos = m.end()
-                                s = 5
+                                s = 6
                                 continue
                             if g == 5:
                                 said = m[2]

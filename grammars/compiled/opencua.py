@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 2197410058,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "opencua"
 PROMPT_END = ""
@@ -119,15 +119,16 @@ match_1 = lazy(
     r"(?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:"
     r"[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\n)(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|brow"
     r"ser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|))|)|(?"
-    r":(?:(?<![^\n])#{1,3} ?(?:Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui"
-    r"\.|computer\.))))()|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n"
-    r"]*(?:(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]"
-    r"*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\("
-    r"))(?:[ \t\x0c\r\n]*(?:\(())|))|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}"
-    r"\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=)"
-    r")(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
-    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
-    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r":(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?"
+    r">|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![^\n])#{1,3} ?(?:Observati"
+    r"on|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?:(?<![^\n"
+    r"])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|code)?[ ]?"
+    r"\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|"
+    r"browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)|("
+    r"(?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:"
+    r"[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n"
+    r"]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
+    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=)|\))")
 notation_1 = notation("PYTHON_VALUE", "")
@@ -148,9 +149,14 @@ match_8 = lazy(
     r"\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A"
     r"-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|)|(?:```)())|))",
 )
-first_2 = lazy(globals(), "first_2", r"[\#`]", "search")
 match_9 = lazy(
     globals(), "match_9",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+first_2 = lazy(globals(), "first_2", r"[\#`]", "search")
+match_10 = lazy(
+    globals(), "match_10",
     r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))|(?:(?:(?<![^\n])#{1,"
     r"3} ?(?:Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))("
     r")|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:p"
@@ -160,7 +166,6 @@ match_9 = lazy(
     r")|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\("
     r"))(?:[ \t\x0c\r\n]*(?:\(())|))|)",
 )
-match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
     r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|te"
@@ -224,34 +229,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 7:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
+                        if g == 6:
+                            start0 = m.start()
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 10:
-                            start0 = m.start(8)
+                        if g == 8:
+                            start0 = m.start(7)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[8]
-                            key0 = m[9]
+                            name0 = m[7]
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 13:
-                            start0 = m.start()
+                        if g == 11:
+                            start0 = m.start(9)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[9]
+                            key0 = m[10]
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 16:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             s = 8
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: '```python\n', '\n## Action:\n', '\n## C…
+                        # state 1: at an opening marker; expected: '```python\n', '<think>\n', '\n## Action…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -275,17 +280,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 7:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
+                        if g == 6:
+                            start0 = m.start()
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 11:
-                            start0 = m.start(8)
+                        if g == 8:
+                            start0 = m.start(7)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[8]
+                            name0 = m[7]
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 12:
+                            start0 = m.start(9)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[9]
                             pos = m.end()
                             # after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
                             if pos == n:
@@ -395,15 +405,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
-                        if g == 10:
-                            start0 = m.start(8)
+                        if g == 11:
+                            start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[8]
-                            key0 = m[9]
+                            name0 = m[9]
+                            key0 = m[10]
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
-                        if g == 12:
+                        if g == 13:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -424,12 +434,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 13:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
-                            s = 7
+                            s = 8
                             continue
-                        if g == 14:
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -455,16 +465,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
+                        if g == 16:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 10
-                            continue
-                        if g == 16:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 8
                             continue
                         return None
                 else:
@@ -632,7 +637,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 6:
                     if s < 5:
-                        # state 4: after '\n## Action:\n' in think; expected: REASONING
+                        # state 4: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_9(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 10
+                            continue
+                        return None
+                    else:
+                        # state 5: after '\n## Action:\n' in think; expected: REASONING
                         e = pos
                         while True:
                             if e >= n or text[e] not in "#`":
@@ -640,7 +670,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is None:
                                     break
                                 e = m.start()
-                            m = match_9(text, e)
+                            m = match_10(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -784,8 +814,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
                         return None
-                    else:
-                        # state 5: after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
+                else:
+                    if s < 7:
+                        # state 6: after '(' in action; expected: ARG_NAME, ')', PYTHON_VALUE
                         if pos == n:
                             return None
                         m = match_7(text, pos)
@@ -1072,9 +1103,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                else:
-                    if s < 7:
-                        # state 6: after '=' in action; expected: PYTHON_VALUE
+                    else:
+                        # state 7: after '=' in action; expected: PYTHON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -1127,8 +1157,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 7: after _FENCE_OPEN in code; expected: CODE
+        else:
+            if s < 12:
+                if s < 10:
+                    if s < 9:
+                        # state 8: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
                             e = text.find("`", e)
@@ -1148,34 +1181,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         g = m.lastindex
                         if g == 1:
                             end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 10
-                            continue
-                        return None
-        else:
-            if s < 12:
-                if s < 10:
-                    if s < 9:
-                        # state 8: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_10(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
                             pos = m.end()
                             s = 10
                             continue
@@ -1441,7 +1446,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is None:
                                     break
                                 e = m.start()
-                            m = match_9(text, e)
+                            m = match_10(text, e)
                             if m is not None:
                                 break
                             e += 1

@@ -16,11 +16,11 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "plamo3.lark": 930501082,
+    "plamo3.lark": 821054238,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "plamo3"
 PROMPT_END = ""
@@ -64,7 +64,11 @@ spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"(?:<\|plamo:begin_tool_requests:plamo\|>)|(?:<\|plamo:end_think:plamo\|>)()")
+match_4 = lazy(
+    globals(), "match_4",
+    r"(?:<\|plamo:begin_tool_requests:plamo\|>)|(?:<\|plamo:begin_think:plamo\|>)|(?:<\|plamo:end_think:plamo"
+    r"\|>)()",
+)
 match_5 = lazy(
     globals(), "match_5",
     r"[ \t\x0c\r\n]*(?:(?:<\|plamo:end_tool_arguments:plamo\|>)(?:[ \t\x0c\r\n]*(?:(<\|plamo:end_tool_request"

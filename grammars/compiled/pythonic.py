@@ -25,7 +25,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "pythonic"
@@ -56,13 +56,14 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,1"
-    r"99}\(\s{0,99}(?:\)\s{0,99}[,\]]|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]"
-    r"{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]"
-    r"*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:"
-    r"[ \t\x0c\r\n]*(?:\(())|))|)|\]())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))("
-    r")|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!"
-    r"``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![\w"
+    r"\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\(\s{0,99}(?:\)\s{0,99}[,\]]|[A"
+    r"-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:["
+    r" \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?"
+    r"=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]())|"
+    r"))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|"
+    r"xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -73,9 +74,14 @@ match_3 = lazy(
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
-notation_1 = notation("PYTHON_VALUE", "")
 match_5 = lazy(
     globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+notation_1 = notation("PYTHON_VALUE", "")
+match_6 = lazy(
+    globals(), "match_6",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])(?:[ \t\x0c\r\n]*(?:(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)"
     r"(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99"
     r"}|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])(?:[ \t\x0c\r\n]*(?:\]())|))|))|))|))|))|))|)|(?:,)(?:[ \t"
@@ -85,29 +91,28 @@ match_5 = lazy(
     r"\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]())|))|))|))|)|"
     r"\]())|()))",
 )
-match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|\])")
-match_7 = lazy(
-    globals(), "match_7",
+match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|\])")
+match_8 = lazy(
+    globals(), "match_8",
     r"[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,("
     r"?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r"
     r"\n]*(?:[A-Za-z_]\w{0,99}|(\))(?:[ \t\x0c\r\n]*(?:\]())|))|))|))|)|\]())|))",
 )
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:(?:<\|python_end\|>)())")
-match_9 = lazy(
-    globals(), "match_9",
+match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:(?:<\|python_end\|>)())")
+match_10 = lazy(
+    globals(), "match_10",
     r"[ \t\x0c\r\n]*(?:(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}"
     r"\(\s{0,99}(?:\)\s{0,99}[,\]]|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,"
     r"199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*()"
     r")|))|))|))|))",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_11 = lazy(
+    globals(), "match_11",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ "
     r"\t\x0c\r\n]*())|))|)|(\))(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_11 = lazy(globals(), "match_11", r"(?<=\n)[ ]{0,3}```()")
-match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
+match_12 = lazy(globals(), "match_12", r"(?<=\n)[ ]{0,3}```()")
 leading_1 = lazy(
     globals(), "leading_1",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|im_start\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|hea"
@@ -189,61 +194,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(2)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
+                    if g == 2:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 7:
-                        start0 = m.start(2)
+                    if g == 5:
+                        start0 = m.start(3)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[6]
+                        name0 = m[3]
+                        key0 = m[4]
                         pos = m.end()
                         s = 3
                         continue
                     if g == 8:
-                        start0 = m.start(2)
+                        start0 = m.start(3)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
+                        name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                        start0 = m.start(7)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[7]
                         pos = m.end()
                         s = 4
                         continue
                     if g == 9:
-                        start0 = m.start()
+                        start0 = m.start(3)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 12:
+                    if g == 10:
                         start0 = m.start()
-                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
                         continue
                     if g == 13:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 7
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '[', _DATA_FENCE_OPEN, _FENCE…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', '[', _DATA_FENCE…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -257,52 +262,57 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
-                        if g == 4:
-                            start0 = m.start(2)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[3]
+                        if g == 2:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 7:
-                            start0 = m.start(2)
+                        if g == 5:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[6]
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
                             s = 3
                             continue
                         if g == 8:
-                            start0 = m.start(2)
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
+                            name0 = m[3]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[7]
                             pos = m.end()
                             s = 4
                             continue
                         if g == 9:
-                            start0 = m.start()
+                            start0 = m.start(3)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[3]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(6))
                             pos = m.end()
                             s = 5
                             continue
                         if g == 10:
                             start0 = m.start()
                             pos = m.end()
-                            s = 8
+                            s = 6
                             continue
                         if g == 11:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 8
+                            continue
+                        if g == 12:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -328,20 +338,42 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 12:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 6
-                            continue
                         if g == 13:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 7
                             continue
                         return None
                     else:
-                        # state 2: after '=' in tool_call; expected: PYTHON_VALUE
+                        # state 2: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_5(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 7
+                            continue
+                        return None
+            else:
+                if s < 5:
+                    if s < 4:
+                        # state 3: after '=' in tool_call; expected: PYTHON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -375,7 +407,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
@@ -427,7 +459,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ')'; expected: _LAST_COMMA, ', ', ']'
                                     if pos == n:
                                         return None
-                                    m = match_6(text, pos)
+                                    m = match_7(text, pos)
                                     if m is not None:
                                         return None
                                     return bool(out.segments or out.run_model)
@@ -468,7 +500,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                     pos = m.end()
-                                    s = 4
+                                    s = 5
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -477,13 +509,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-            else:
-                if s < 5:
-                    if s < 4:
-                        # state 3: after '(' in tool_call; expected: ARG_NAME, ')'
+                    else:
+                        # state 4: after '(' in tool_call; expected: ARG_NAME, ')'
                         if pos == n:
                             return None
-                        m = match_7(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 6:
@@ -516,15 +546,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after ']'; expected: TEXT, _PYTHON_END
-                        m = match_8(text, pos)
+                else:
+                    if s < 6:
+                        # state 5: after ']'; expected: TEXT, _PYTHON_END
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
                                 out.after_text = False
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if once:
@@ -554,24 +585,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 4:
-                            start0 = m.start(2)
+                        if g == 5:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[3]
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
-                            s = 2
+                            s = 3
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             s = 8
                             continue
                         return None
-                else:
-                    if s < 6:
-                        # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '['
-                        m = match_9(text, pos)
+                    else:
+                        # state 6: after _DATA_FENCE_OPEN in code; expected: CODE, '['
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
@@ -614,7 +644,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after PYTHON_VALUE in tool_call in code; expected: _LAST_COMMA, ', ',…
                                     if pos == n:
                                         return None
-                                    m = match_10(text, pos)
+                                    m = match_11(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -654,7 +684,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 # after PYTHON_VALUE in tool_call in code; expected: _LAST_…
                                                 if pos == n:
                                                     return None
-                                                m = match_10(text, pos)
+                                                m = match_11(text, pos)
                                                 if m is not None:
                                                     g = m.lastindex
                                                     if g == 5:
@@ -667,7 +697,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(3))
                                                         out.after_text = False
                                                         pos = m.end()
-                                                        s = 6
+                                                        s = 7
                                                         continue
                                                     return None
                                                 if args1 is not None or key1 is not None:
@@ -695,7 +725,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_11(text, e)
+                            m = match_12(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -709,11 +739,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
-                    else:
-                        # state 6: after _CODE_SPAN; expected: TEXT
+        else:
+            if s < 11:
+                if s < 9:
+                    if s < 8:
+                        # state 7: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -741,46 +774,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 4:
-                            start0 = m.start(2)
+                        if g == 5:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[3]
+                            name0 = m[3]
+                            key0 = m[4]
                             pos = m.end()
-                            s = 2
+                            s = 3
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             s = 8
-                            continue
-                        return None
-        else:
-            if s < 11:
-                if s < 9:
-                    if s < 8:
-                        # state 7: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_12(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 6
                             continue
                         return None
                     else:
@@ -796,7 +801,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_11(text, e)
+                            m = match_12(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -810,7 +815,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         return None
                 else:
@@ -818,7 +823,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 9: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -837,7 +842,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
                                 pos = m.end()
                                 # after ']'; expected: TEXT, _PYTHON_END
-                                m = match_8(text, pos)
+                                m = match_9(text, pos)
                                 if m is not None:
                                     return None
                                 if once:
@@ -943,7 +948,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -984,7 +989,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
@@ -1059,7 +1064,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if s < 13:
                     if s < 12:
                         # state 11: after ']'; expected: TEXT, _PYTHON_END
-                        m = match_8(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             return None
                         if once:
@@ -1093,7 +1098,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 12: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 6:
@@ -1169,7 +1174,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '(' in tool_call; expected: ARG_NAME, ')'
                                 if pos == n:
                                     return None
-                                m = match_7(text, pos)
+                                m = match_8(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1247,7 +1252,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 6:
@@ -1322,7 +1327,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 14: after PYTHON_VALUE in tool_call; expected: _LAST_COMMA, ', ', ')'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 6:

@@ -29,7 +29,7 @@ SOURCES = {
     "shared/qwen_gui.lark": 1102304941,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "qwen2_5_vl"
@@ -110,29 +110,33 @@ match_1 = lazy(
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
-    r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
-    r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
-    r'()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Ac'
-    r"tion:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!`"
-    r"`)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think("
-    r'?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
-    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
-    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[T](?"
+    r"<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofrespo"
+    r"nse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\["
+    r"|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<"
+    r"think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
+    r'\n))))()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^'
+    r"\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|"
+    r"`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool"
+    r'_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r'ECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>'
-    r")))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
-    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n"
-    r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>"
-    r')()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?<![^\n])"
+    r'Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n]{1,'
+    r"400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!["
+    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
+    r"`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool_call>)(?:[ \t\x0c\r\n"
+    r']*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argume'
+    r'nts|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x'
+    r'1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -182,13 +186,18 @@ match_9 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,9}\\{\\s{0,9}\")|(?:(?i:<\\/think(?:ing)?>))"
+    r"()",
+)
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
     r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
     r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:'
     r'(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:'
     r"))[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
-match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
 match_12 = lazy(
     globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
@@ -266,19 +275,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
+                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 7:
+                    if g == 5:
                         start0 = m.start()
-                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 10:
+                    if g == 8:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
@@ -294,7 +303,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _ACTION_OPEN, …
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _THOUGHT_OPEN, _…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -309,6 +318,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _THOUGHT_OPEN in think; expected: REASONING
@@ -429,7 +443,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         return None
-                    if g == 3:
+                    if g == 4:
                         out.after_text = False
                         pos = m.end()
                         # after _ACTION_OPEN; expected: TEXT
@@ -468,12 +482,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -499,7 +513,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -525,24 +539,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 3
-                        continue
-                    if g == 8:
-                        out.after_text = False
-                        pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 9:
                         out.after_text = False
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 10:
-                        start0 = m.start()
+                        out.after_text = False
                         pos = m.end()
                         s = 4
                         continue
@@ -587,85 +596,110 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
-                    m = match_10(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 3:
-                            start1 = m.start(1)
-                            name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                            unknown1 = 0
-                            said = m[2]
-                            last = said[1:-1]
-                            name1 = last
-                            pos = m.end()
-                            # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args1, parts1 = last, said
-                                pos = e
-                                s = 8
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args1, parts1 = last, said
-                                pos = e
-                                s = 8
-                                continue
-                            if args1 is not None or key1 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        return None
+                    # state 2: after '<think>\n' in think; expected: REASONING
                     e = pos
                     while True:
-                        e = text.find("`", e)
+                        e = text.find("<", e)
                         if e < 0:
                             m = None
                             break
-                        if e > pos and text[e - 1] in spaces_1:
-                            m = spaced_1(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            break
-                        m = match_6(text, e)
+                        m = match_10(text, e)
                         if m is not None:
                             break
                         e += 1
                     if m is None:
                         return None
-                    if once == SEGMENT and not out.segments:
-                        return None
                     if pos < e:
-                        out.show(e)
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
                     return None
                 else:
                     if s < 4:
-                        # state 3: after _CODE_SPAN; expected: TEXT
+                        # state 3: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
+                        m = match_11(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                start1 = m.start(1)
+                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
+                                said = m[2]
+                                last = said[1:-1]
+                                name1 = last
+                                pos = m.end()
+                                # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args1, parts1 = last, said
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args1, parts1 = last, said
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_6(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    else:
+                        # state 4: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -694,31 +728,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = last
                             pos = m.end()
                             s = 5
-                            continue
-                        return None
-                    else:
-                        # state 4: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_11(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 3
                             continue
                         return None
         else:
@@ -788,7 +797,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         return None
                     if args0 is not None or key0 is not None:
@@ -871,7 +880,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -901,7 +910,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                             out.after_text = False
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         return None
                     if args1 is not None or key1 is not None:
@@ -930,7 +939,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -958,7 +967,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 3
+                                s = 4
                                 continue
                             return None
                         if args0 is not None or key0 is not None:

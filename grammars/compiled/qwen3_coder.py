@@ -22,7 +22,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "shared/xml_function.lark": 3328344754,
 }
@@ -66,12 +66,14 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r")|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^"
-    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:(?:</function>)("
-    "?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
-    r"{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*"
+    "(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
+    r"?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0"
+    "c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))|())|<f"
+    r"unction=()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -84,6 +86,11 @@ spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
 match_5 = lazy(
     globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,99}<function=)|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t"
     "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))|))",
@@ -97,8 +104,8 @@ spaced_2 = lazy_search(
     "<",
 )
 spaces_2 = ("\n")
-match_6 = lazy(
-    globals(), "match_6",
+match_7 = lazy(
+    globals(), "match_7",
     r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:</function>"
     r")(?:[ \t\x0c\r\n]*(?:(</tool_call>)(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|)|<parameter=(?:[ \t"
     "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
@@ -109,8 +116,7 @@ may_lack_closer_1 = lazy(
     "search",
 )
 spaced_3 = lazy_search(globals(), "spaced_3", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_7 = lazy(globals(), "match_7", r"(?<=\n)[ ]{0,3}```()")
-match_8 = lazy(globals(), "match_8", r"<tool_call>(?=\s{0,99}<function=)|(?:(?i:<\/think(?:ing)?>))()")
+match_8 = lazy(globals(), "match_8", r"(?<=\n)[ ]{0,3}```()")
 match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:<function=)")
 match_10 = lazy(
     globals(), "match_10",
@@ -224,7 +230,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 6:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
@@ -264,7 +270,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -291,6 +297,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start()
                         pos = m.end()
+                        s = 4
+                        continue
+                    if g == 5:
+                        start0 = m.start()
+                        pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
@@ -314,16 +325,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 8
-                        continue
-                    if g == 6:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 4
                         continue
                     if g == 12:
                         start0 = m.start()
@@ -361,58 +367,42 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<tool_call>\n'
-                    m = match_5(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 4:
-                            start1 = m.start(1)
-                            name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                            unknown1 = 0
-                            name1 = m[2]
-                            key1 = m[3]
-                            pos = m.end()
-                            # after '>\n' in tool_call in code; expected: ARG_VALUE
-                            e = pos
-                            stopped = False
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                if e > pos and text[e - 1] in spaces_2:
-                                    m = spaced_2(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    stopped = True
-                                    break
-                                m = match_6(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                                stopped = True
-                            if m is None:
-                                return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
-                                return None
-                            piece = text[pos:e]
-                            bare1 = piece if bare1 is None else bare1 + piece
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_5(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 8
+                        continue
+                    return None
+                else:
+                    if s < 4:
+                        # state 3: after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<tool_call>\n'
+                        m = match_6(text, pos)
+                        if m is not None:
                             g = m.lastindex
-                            if g == 5:
-                                k = key1 or place_name(args1)
-                                types = types_of(tools, name1, k)
-                                value, fits = bare_value(bare1, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args1 is None:
-                                    args1, parts1 = {}, []
-                                elif k in args1:
-                                    return None
-                                parts1.append(argument_text(args1, k, t))
-                                args1[k] = value
-                                key1 = bare1 = None
-                                key1 = m[4]
+                            if g == 4:
+                                start1 = m.start(1)
+                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
+                                name1 = m[2]
+                                key1 = m[3]
                                 pos = m.end()
                                 # after '>\n' in tool_call in code; expected: ARG_VALUE
                                 e = pos
@@ -428,7 +418,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             e = m.start()
                                         stopped = True
                                         break
-                                    m = match_6(text, e)
+                                    m = match_7(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -440,7 +430,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 piece = text[pos:e]
                                 bare1 = piece if bare1 is None else bare1 + piece
                                 g = m.lastindex
-                                if g == 3:
+                                if g == 5:
                                     k = key1 or place_name(args1)
                                     types = types_of(tools, name1, k)
                                     value, fits = bare_value(bare1, types, "json")
@@ -454,51 +444,62 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts1.append(argument_text(args1, k, t))
                                     args1[k] = value
                                     key1 = bare1 = None
-                                    if unknown1:
-                                        return None
-                                    if not name1 or (known is not None and name1 not in known):
-                                        return None
-                                    if parts1.__class__ is not str:
-                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                    out.after_text = False
+                                    key1 = m[4]
                                     pos = m.end()
-                                    s = 8
-                                    continue
+                                    # after '>\n' in tool_call in code; expected: ARG_VALUE
+                                    e = pos
+                                    stopped = False
+                                    while True:
+                                        e = text.find("<", e)
+                                        if e < 0:
+                                            m = None
+                                            break
+                                        if e > pos and text[e - 1] in spaces_2:
+                                            m = spaced_2(text, pos)
+                                            if m is not None:
+                                                e = m.start()
+                                            stopped = True
+                                            break
+                                        m = match_7(text, e)
+                                        if m is not None:
+                                            break
+                                        e += 1
+                                        stopped = True
+                                    if m is None:
+                                        return None
+                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                        return None
+                                    piece = text[pos:e]
+                                    bare1 = piece if bare1 is None else bare1 + piece
+                                    g = m.lastindex
+                                    if g == 3:
+                                        k = key1 or place_name(args1)
+                                        types = types_of(tools, name1, k)
+                                        value, fits = bare_value(bare1, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                        if args1 is None:
+                                            args1, parts1 = {}, []
+                                        elif k in args1:
+                                            return None
+                                        parts1.append(argument_text(args1, k, t))
+                                        args1[k] = value
+                                        key1 = bare1 = None
+                                        if unknown1:
+                                            return None
+                                        if not name1 or (known is not None and name1 not in known):
+                                            return None
+                                        if parts1.__class__ is not str:
+                                            parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                        end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                        out.after_text = False
+                                        pos = m.end()
+                                        s = 8
+                                        continue
+                                    return None
                                 return None
                             return None
-                        return None
-                    e = pos
-                    while True:
-                        e = text.find("`", e)
-                        if e < 0:
-                            m = None
-                            break
-                        if e > pos and text[e - 1] in spaces_1:
-                            m = spaced_3(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            break
-                        m = match_7(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if once == SEGMENT and not out.segments:
-                        return None
-                    if pos < e:
-                        out.show(e)
-                    g = m.lastindex
-                    if g == 1:
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 8
-                        continue
-                    return None
-                else:
-                    if s < 4:
-                        # state 3: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
                             e = text.find("`", e)
@@ -510,7 +511,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_7(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -528,12 +529,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 4: after '<think>\n' in think; expected: REASONING
+                        # state 4: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
-                            e = text.find("<", e)
+                            e = text.find("`", e)
                             if e < 0:
                                 m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_3(text, pos)
+                                if m is not None:
+                                    e = m.start()
                                 break
                             m = match_8(text, e)
                             if m is not None:
@@ -541,13 +547,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
+                        if once == SEGMENT and not out.segments:
+                            return None
                         if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            end_think(out, start0, m.end())
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 8
                             continue
@@ -689,10 +695,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 11:
                             start0 = m.start()
@@ -804,7 +810,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()

@@ -23,7 +23,7 @@ SOURCES = {
     "qwen3_coder_gui.lark": 1659057662,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "shared/xml_function.lark": 3328344754,
 }
@@ -137,13 +137,14 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r")|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^"
-    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:<parameter=(?="
-    r"\w{1,40}>\s{0,99}<parameter=)()|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ "
-    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))"
-    r"|())|<function=()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*"
+    "(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
+    r"?:(?:>)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)()|(?:</function>)(?:[ \t\x0c\r\n"
+    "]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
+    r"\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -158,7 +159,11 @@ match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}````")
 match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:<function=)")
-match_8 = lazy(globals(), "match_8", r"<tool_call>(?=\s{0,99}<function=)|(?:(?i:<\/think(?:ing)?>))()")
+match_8 = lazy(
+    globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,99}<function=)|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_9 = lazy(
     globals(), "match_9",
     r">(?=\s{0,99}<parameter=)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)|(?:</function>)"
@@ -274,7 +279,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 6:
+                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
@@ -314,7 +319,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -329,6 +334,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     if g == 2:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n\n<tool_call>\n'
@@ -357,7 +367,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -383,7 +393,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -409,16 +419,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
-                        continue
-                    if g == 6:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 2
                         continue
                     if g == 13:
                         start0 = m.start()

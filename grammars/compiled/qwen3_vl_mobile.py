@@ -29,7 +29,7 @@ SOURCES = {
     "shared/qwen_gui.lark": 1102304941,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "qwen3_vl_mobile"
@@ -110,29 +110,33 @@ match_1 = lazy(
 )
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
-    r"|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜"
-    r"end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})"
-    r'()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Ac'
-    r"tion:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!`"
-    r"`)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:(?i:<think("
-    r'?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
-    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
-    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[T](?"
+    r"<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofrespo"
+    r"nse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\["
+    r"|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<"
+    r"think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
+    r'\n))))()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^'
+    r"\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|"
+    r"`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool"
+    r'_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
+    r'}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c'
+    r'\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r'ECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>'
-    r")))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)"
-    r"[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n"
-    r"]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>"
-    r')()|(?:(?i:<think(?:ing)?>))()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|ca'
-    r'll_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"'
-    r'\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?<![^\n])"
+    r'Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n]{1,'
+    r"400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!["
+    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
+    r"`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool_call>)(?:[ \t\x0c\r\n"
+    r']*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argume'
+    r'nts|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x'
+    r'1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -163,6 +167,12 @@ match_9 = lazy(
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?'
     r':[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
+match_10 = lazy(
+    globals(), "match_10",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|<tool_call>(?=\\s{0,9}\\{\\s{0,9}\")|(?:(?i:<\\/think(?:ing)?>))"
+    r"()",
+)
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[T](?<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end"
@@ -175,13 +185,12 @@ find_2 = lazy(
     r'0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))',
     "search",
 )
-match_10 = lazy(
-    globals(), "match_10",
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
-match_11 = lazy(globals(), "match_11", r'<tool_call>(?=\s{0,9}\{\s{0,9}")|(?:(?i:<\/think(?:ing)?>))()')
 match_12 = lazy(
     globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
@@ -259,7 +268,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 10:
+                    if g == 3:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
@@ -276,7 +285,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, _THOUGHT_OPEN, _ACTION_OPEN, …
+                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _THOUGHT_OPEN, _…
                     m = match_2(text, pos)
                     if m is None:
                         return None
@@ -296,6 +305,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 2
                         continue
                     if g == 3:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 4:
                         out.after_text = False
                         pos = m.end()
                         # after _ACTION_OPEN; expected: TEXT
@@ -334,7 +348,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         return None
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<tool_call>\n'
@@ -363,7 +377,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -389,7 +403,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -415,14 +429,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 8:
-                        out.after_text = False
                         pos = m.end()
                         s = 6
                         continue
@@ -432,9 +441,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 6
                         continue
                     if g == 10:
-                        start0 = m.start()
+                        out.after_text = False
                         pos = m.end()
-                        s = 3
+                        s = 6
                         continue
                     if g == 14:
                         start0 = m.start()
@@ -477,149 +486,149 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after _THOUGHT_OPEN in think; expected: REASONING
-                    m = find_2(text, pos)
-                    if m is not None:
-                        e = m.start()
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_10(text, e)
+                        if m is not None:
+                            break
+                        e += 1
                     if m is None:
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=True, ends=False)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        end_think(out, start0, n)
-                        break
+                        return None
                     if pos < e:
                         piece, a = trimmed(text, pos, e, leads=True, ends=True)
                         if piece:
                             out.reasoning(piece, a, a + len(piece))
-                    end_think(out, start0, e)
                     g = m.lastindex
                     if g == 1:
-                        out.after_text = False
+                        end_think(out, start0, m.end())
                         pos = m.end()
-                        # after _ACTION_OPEN; expected: TEXT
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_4(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 2:
-                            start0 = m.start()
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[1]
-                            last = said[1:-1]
-                            name0 = last
-                            pos = m.end()
-                            s = 5
-                            continue
-                        return None
-                    if g == 3:
-                        start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        said = m[2]
-                        last = said[1:-1]
-                        name0 = last
-                        pos = m.end()
-                        # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY, _OT…
-                        if pos == n:
-                            return None
-                        m = match_10(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 7
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
-                                            return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 7
-                                    continue
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
+                        s = 6
+                        continue
                     return None
                 else:
                     if s < 4:
-                        # state 3: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_11(text, e)
-                            if m is not None:
-                                break
-                            e += 1
+                        # state 3: after _THOUGHT_OPEN in think; expected: REASONING
+                        m = find_2(text, pos)
+                        if m is not None:
+                            e = m.start()
                         if m is None:
-                            return None
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=True, ends=False)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            end_think(out, start0, n)
+                            break
                         if pos < e:
                             piece, a = trimmed(text, pos, e, leads=True, ends=True)
                             if piece:
                                 out.reasoning(piece, a, a + len(piece))
+                        end_think(out, start0, e)
                         g = m.lastindex
                         if g == 1:
-                            end_think(out, start0, m.end())
+                            out.after_text = False
                             pos = m.end()
-                            s = 6
-                            continue
+                            # after _ACTION_OPEN; expected: TEXT
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`":
+                                    m = first_1(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                m = match_4(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 2:
+                                start0 = m.start()
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[1]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        if g == 3:
+                            start0 = m.start()
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[2]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY, _OT…
+                            if pos == n:
+                                return None
+                            m = match_11(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
+                                            return None
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 7
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 7
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         return None
                     else:
                         # state 4: after JSON_STRING in tool_call; expected: ', ', '}'
@@ -698,7 +707,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 5: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                     if pos == n:
                         return None
-                    m = match_10(text, pos)
+                    m = match_11(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 1:
@@ -769,12 +778,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 8:
+                    if g == 9:
                         out.after_text = False
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 9:
+                    if g == 10:
                         out.after_text = False
                         pos = m.end()
                         s = 6

@@ -31,7 +31,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "react"
 PROMPT_END = ""
@@ -81,24 +81,26 @@ ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[\ \#\*<AFOT_`afot])(?=[<`]|(?<![a-z])(?:[\#\*_](?<![^\n](?s:.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[A"
-    r"a](?<![^\n](?s:.))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:("
-    r"?=\s{0,11}(?:[\#\*AFOT_afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]"
-    r"|[Tt][Hh][Oo])|\s{12})))(?:(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_"
-    "]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0"
-    ",9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n"
-    "\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?"
-    "i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:jso"
-    "n)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d"
-    "{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:\\{|[:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\""
-    "\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]"
-    "{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:(?![:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^\\s"
-    r"{`]|`{1,2}[^`]|```(?:json)?\s{0,9}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation["
-    r" ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*"
-    r"_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:"
-    r"：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```"
-    r")(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()"
-    r"|(?:(?i:<think(?:ing)?>))())",
+    r"(?=[\ \#\*<AFOT_`afot])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[\#\*_](?<![^\n](?s"
+    r":.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Aa](?<![^\n](?s:.))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]"
+    r"|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_"
+    r"]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo])|\s{12})))(?:(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
+    " ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*"
+    "]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c"
+    "\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}acti"
+    "on[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_"
+    "]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:json)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{"
+    "0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:\\{|[:：\"'}<>,\\]x]"
+    "{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{"
+    "0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:(?![:：\"'}<>,\\]x]{1,2}\\s?"
+    "\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^\\s{`]|`{1,2}[^`]|```(?:json)?\\s{0,9}[^\\s{j])))))())|))|)|(?:(?:"
+    r"(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?"
+    r"<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?obse"
+    r"rvation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?"
+    r"\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0"
+    r",2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!"
+    r"[^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000"
+    r"}`(?!`)())",
     "search",
 )
 match_1 = lazy(
@@ -112,11 +114,13 @@ match_1 = lazy(
     "?=\\s{0,9}(?:\\{|[:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?"
     ":(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}"
     "(?:(?![:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^\\s{`]|`{1,2}[^`]|```(?:json)?\\s{0,"
-    r"9}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{"
-    r"0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()"
-    r"|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?"
-    r"<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n"
-    r"))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"9}[^\s{j])))))())|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=["
+    r"\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?i:(?<![^"
+    r"\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{"
+    r"0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0"
+    r",3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0"
+    r",80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 find_2 = lazy(
     globals(), "find_2",
@@ -143,7 +147,11 @@ match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:```())")
-match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+match_5 = lazy(
+    globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|Final\ Answer:", "search")
 match_leading = None
 
@@ -191,19 +199,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 6:
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 12:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nAction: ', _OBSERVATION_OPEN, '\nThou…
+                    # state 1: at an opening marker; expected: '\nAction: ', '<think>\n', _OBSERVATION_…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -233,19 +241,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 6
                         continue
                     if g == 5:
-                        return None
-                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
+                    if g == 6:
+                        return None
                     if g == 7:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 8:
                         start0 = m.start()
                         out.after_text = False
                         pos = m.end()
                         s = 7
                         continue
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -271,7 +284,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -297,7 +310,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -323,16 +336,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 8
-                        continue
-                    if g == 12:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 5
                         continue
                     return None
             else:
@@ -428,7 +436,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 6:
                 if s < 5:
-                    # state 4: after '\nThought: ' in think; expected: REASONING
+                    # state 4: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_5(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 8
+                        continue
+                    return None
+                else:
+                    # state 5: after '\nThought: ' in think; expected: REASONING
                     m = find_2(text, pos)
                     if m is not None:
                         e = m.start()
@@ -464,38 +497,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 4:
                         start0 = m.start()
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     if g == 5:
                         start0 = m.start()
                         out.after_text = False
                         pos = m.end()
                         s = 7
-                        continue
-                    return None
-                else:
-                    # state 5: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_5(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 8
                         continue
                     return None
             else:
@@ -608,7 +616,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 7:
+                        if g == 8:
                             start0 = m.start()
                             out.after_text = False
                             pos = m.end()

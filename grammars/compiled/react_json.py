@@ -34,7 +34,7 @@ SOURCES = {
     "shared/react.lark": 285116023,
     "shared/react_object.lark": 3119722333,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
 }
 FORMAT = "react_json"
 PROMPT_END = ""
@@ -71,61 +71,63 @@ ANSWERS = answer_names(("Final Answer", "FinalAnswer", "final_answer",))
 find_1 = lazy(
     globals(), "find_1",
     r"(?=[\n\ \#\*<AFOT\[_`afot\{\~])(?=[<\[`\{\~]|\s(?:(?=\s{0,11}(?:[\[\{]))\s{0,11}(?:\[[\s\{]|\{)|\s{12})"
-    r"|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[Aa](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<!["
-    r"^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,"
-    r"11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|[Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:"
-    r'[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|'
-    r'id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_call|tool_calling)"\s{0,99}:'
-    r'(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action'
-    r'|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s'
-    r'{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|a'
-    r'ction_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?'
-    r':"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{'
-    r'0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?'
-    r"<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?:`{3,16}|~{3,16})[^`"
-    "~\\n{\\[]{0,80}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|th"
-    r"ought|reasoning|input|arguments|parameters|args))))|(?i:(?:`{3,16}|~{3,16})[^`~\n{\[]{0,80}(?=\s{0,20}"
-    "\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_callin"
-    "g|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r"
-    r'\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},'
-    r'\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99'
-    r'}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99'
-    r'}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?='
-    r'\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t'
-    "\\x0c\\r\\n]*()|\\[[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\[(?=\\s{0,99}\\{\\s{0,99}[\"'“]?(?:(?:(?:action|t"
-    "ool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|"
-    r'(?:thought|reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_nam'
-    "e)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])|(?:(?:type|id)\"\\s{0,99}:\\s{0,99}\"[^\"\\\\]{0,99}\""
-    r'\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:ty'
+    r"|(?<![a-z])(?:[\#\*_](?:(?<![^\n>](?s:.))|(?<![^\n](?s:.)))|[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[Aa"
+    r"](?<![^\n>](?s:.))[Cc][Tt][Ii]|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]|[Ff](?"
+    r"<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?:(?<![^\n>](?s:.))\s{0,11}(?:[\#\*_]|["
+    r"Aa][Cc][Tt])|(?<![^\n](?s:.))\s{0,11}(?:[\#\*_]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo]))|\s{12})))(?:(?"
+    r':(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?'
+    r'"(?:(?:tool_call|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\['
+    r'(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|type|id)"))))(?:[ \t\x0c\r\n]*(?:((?i:\{\s{0,99}(?:"(?:ty'
     r'pe|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"('
-    r'?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*('
-    "))|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^"
-    "\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\""
-    "\\\\]|\\\\.){0,800}\"\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}["
-    r'^\s"])))))(?:[ \t\x0c\r\n]*(?:(?:(?:(?i:"(?:action_input|tool_input|input|arguments|parameters|args|\w{'
-    r'1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:acti'
-    r'on|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?'
-    r"<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}(?=\{|\[\s{0,99}\{\s{0"
-    ",99}[\"'“]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))))(?"
-    r':[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}'
-    r'"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_callin'
-    r'g)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i'
-    r':\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{'
-    r'0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))'
-    r'|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{0,3}(?=(?:\[\s{0,99})?\{\s{0,99}["'
-    "'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|tool_calling|function|type\"\\s{0,99}:"
-    "\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:"
-    r'"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?'
-    r'|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{'
-    r'0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s'
-    r'{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|a'
-    r'ction|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:`(?<!['
-    r'^\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}('
-    r"?![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)"
-    r"()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:("
-    r"?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]`"
-    r"``)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````"
-    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    r'?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))[ \t\x0c\r\n]*()|(\{'
+    r')[ \t\x0c\r\n]*())|)|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99})'
+    r'{0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thou'
+    r'ght|reasoning)"\s{0,99}:)))|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
+    "：][*_]{0,2}\\s{0,9}(?:`{3,16}|~{3,16})[^`~\\n{\\[]{0,80}(?=\\s{0,20}(?:\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“"
+    r"]?(?:action|tool|name|function|type|id|thought|reasoning|input|arguments|parameters|args))))|(?i:(?:`{3"
+    ",16}|~{3,16})[^`~\\n{\\[]{0,80}(?=\\s{0,20}\\[?\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|acti"
+    r'on_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|reasoning'
+    ")[\"'”]?\\s{0,99}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reasoning|id)\"\\s{0,99"
+    r'}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,9'
+    r'9}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|too'
+    r'l_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0'
+    r',99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input'
+    r'|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?:(?i:\[(?=\s{0,99}\{\s'
+    "{0,99}[\"'“]?(?:(?:(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input"
+    "|tool_input)[\"'”]?\\s{0,99}:|(?:thought|reasoning)\"\\s{0,99}:\\s{0,99}\"(?:[^\"\\\\]|\\\\.){0,800}\""
+    "\\s{0,99},\\s{0,99}\"(?:action|tool|tool_name)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])|(?:(?:type|i"
+    r'd)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}"){0,2}function"\s{0,99}:\s{0,99}\{)))))(?:[ \t\x0c'
+    r'\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"functi'
+    r'on"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasonin'
+    "g)\"\\s{0,99}:)))|(\\{)[ \\t\\x0c\\r\\n]*())|)|(?:(?:(?i:\\{(?=\\s{0,99}[\"'“]?(?:(?:action|tool|tool_na"
+    "me)[\"'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"]|(?:action_input|tool_input)[\"'”]?\\s{0,99}:|(?:thought|"
+    r'reasoning)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99}"(?:action|tool|tool_name)["'
+    "'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_input|tool_i"
+    r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
+    r'")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
+    "：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|re"
+    r'asoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoni'
+    r'ng|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0'
+    r',99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|a'
+    r'ction|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}'
+    r'"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_nam'
+    r'e|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{'
+    "0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|"
+    "tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t"
+    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
+    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
+    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
+    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
+    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
+    r"[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>"
+    r"][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:`(?<![^"
+    r'\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}(?'
+    r"![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)("
+    r")|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?"
+    r"<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````("
+    r"?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
@@ -175,13 +177,14 @@ match_1 = lazy(
     r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
     r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
     r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
-    r'[ \t\x0c\r\n]*())|)|(?:(?i:`(?<![^\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|'
-    r"function)[^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,"
-    r"3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}["
-    r" ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0"
-    r",2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:"
-    r"<think(?:ing)?>))()",
+    r"[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>"
+    r"][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:`(?<![^"
+    r'\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}(?'
+    r"![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)("
+    r")|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?"
+    r"<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]``"
+    r"`)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````("
+    r"?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -340,7 +343,11 @@ match_17 = lazy(
     r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
 match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_19 = lazy(globals(), "match_19", r"(?:(?i:<\/think(?:ing)?>))()")
+match_19 = lazy(
+    globals(), "match_19",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_20 = lazy(
     globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
@@ -511,19 +518,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 19:
+                            if g == 18:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 9
                                 continue
-                            if g == 24:
+                            if g == 20:
                                 start0 = m.start()
-                                end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 10
                                 continue
                             if g == 25:
                                 start0 = m.start()
+                                end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 11
                                 continue
@@ -650,19 +657,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 18:
-                                return None
-                            if g == 19:
                                 start0 = m.start()
                                 pos = m.end()
                                 s = 9
                                 continue
+                            if g == 19:
+                                return None
                             if g == 20:
+                                start0 = m.start()
+                                pos = m.end()
+                                s = 10
+                                continue
+                            if g == 21:
                                 start0 = m.start()
                                 out.after_text = False
                                 pos = m.end()
                                 s = 14
                                 continue
-                            if g == 21:
+                            if g == 22:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -688,7 +700,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.show(e)
                                 return None
-                            if g == 22:
+                            if g == 23:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _FENCE_OPEN in code; expected: CODE
@@ -714,7 +726,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.show(e)
                                 return None
-                            if g == 23:
+                            if g == 24:
                                 start0 = m.start()
                                 pos = m.end()
                                 # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -740,14 +752,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.show(e)
                                 return None
-                            if g == 24:
-                                start0 = m.start()
-                                end_code(out, start0, m.end())
-                                pos = m.end()
-                                s = 10
-                                continue
                             if g == 25:
                                 start0 = m.start()
+                                end_code(out, start0, m.end())
                                 pos = m.end()
                                 s = 11
                                 continue
@@ -819,7 +826,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                 return None
                                                             end_call(out, name0, args0, parts0, id0, start0, m.end(1))
                                                         pos = m.end()
-                                                        s = 10
+                                                        s = 11
                                                         continue
                                                     return None
                                                 if args0 is not None or key0 is not None:
@@ -1489,7 +1496,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 if g == 4:
                                     pos = m.end()
@@ -1593,7 +1600,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                         pos = m.end()
-                                        s = 10
+                                        s = 11
                                         continue
                                     if g == 5:
                                         pos = m.end()
@@ -1657,7 +1664,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
                                         pos = m.end()
-                                        s = 10
+                                        s = 11
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -1717,7 +1724,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return None
                                                 end_code(out, start0, m.end(1))
                                                 pos = m.end()
-                                                s = 10
+                                                s = 11
                                                 continue
                                             return None
                                         if args0 is not None or key0 is not None:
@@ -1731,7 +1738,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 9: after '\nThought: ' in think; expected: REASONING
+                            # state 9: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_19(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 11
+                                continue
+                            return None
+                    else:
+                        if s < 11:
+                            # state 10: after '\nThought: ' in think; expected: REASONING
                             m = find_2(text, pos)
                             if m is not None:
                                 e = m.start()
@@ -1794,9 +1827,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             return None
-                    else:
-                        if s < 11:
-                            # state 10: after _CODE_SPAN; expected: TEXT
+                        else:
+                            # state 11: after _CODE_SPAN; expected: TEXT
                             if once:
                                 out.flush()
                                 return pos
@@ -1832,36 +1864,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 24:
+                            if g == 25:
                                 start0 = m.start()
                                 end_code(out, start0, m.end())
                                 pos = m.end()
-                                s = 10
-                                continue
-                            return None
-                        else:
-                            # state 11: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_19(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end())
-                                pos = m.end()
-                                s = 10
+                                s = 11
                                 continue
                             return None
                 else:
@@ -2263,7 +2270,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                         pos = m.end()
-                                        s = 10
+                                        s = 11
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:
@@ -2336,6 +2343,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     unknown0 = 0
                                     pos = m.end()
                                     s = 18
+                                    continue
+                                if g == 4:
+                                    if unknown0:
+                                        return None
+                                    if is_answer(name0, ANSWERS):
+                                        if parts0.__class__ is list and len(args0) > 1:
+                                            return None
+                                        if not end_answer_call(
+                                            out, args0, text[span0[0] : span0[1]], span0, start0, m.end(1)
+                                        ):
+                                            return None
+                                    else:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                    pos = m.end()
+                                    s = 11
                                     continue
                                 if g == 6:
                                     if unknown0:
@@ -2580,7 +2606,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return None
                                     end_code(out, start0, m.end(7))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2798,7 +2824,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -2842,7 +2868,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(3)
                                     end_code(out, start0, m.end(3))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -3277,7 +3303,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -3309,7 +3335,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -3550,7 +3576,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 10
+                                    s = 11
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -3604,7 +3630,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                         pos = m.end()
-                                        s = 10
+                                        s = 11
                                         continue
                                     if g == 6:
                                         if unknown0:
@@ -3680,7 +3706,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                         pos = m.end()
-                                        s = 10
+                                        s = 11
                                         continue
                                     return None
                                 if args0 is not None or key0 is not None:

@@ -33,7 +33,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/ui_tars_think.lark": 1828826900,
     "shared/xml_function.lark": 3328344754,
 }
@@ -212,21 +212,22 @@ mapping = mapping_of(header)
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:"
-    r'(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments'
-    r'|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]'
-    r'*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:('
-    r"?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|(?:<seed:tool_call>)(?:[ \t\x0c\r\n]*(?:(<function"
-    "\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s"
-    "<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|))|)|</seed:tool_call>()|(<function=)(?:[ \\t\\x"
-    "0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c\\r"
-    "\\n]*(?:((?:</function>))[ \\t\\x0c\\r\\n]*()|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],"
-    ";|]{1,200})())|))|))|))|))|())|<code_env>(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</code_env>"
-    "|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
-    "?:(?:>)(?:[ \\t\\x0c\\r\\n]*(?:(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\]"
-    r",;|]{1,200})())|))|))|))|))|)|</seed:tool_call>()|<function=()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<mcp_env>\s{0,"
+    r'99}<\|FunctionCallBegin\|>)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:'
+    r'id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"'
+    r'name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|``'
+    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|(?:<seed:"
+    "tool_call>)(?:[ \\t\\x0c\\r\\n]*(?:(<function\\s{1,9}name=[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>"
+    "\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:[\"']\\s{0,9}>(?:[ \\t\\x0c\\r\\n]*(?:<parameter"
+    "\\s{1,9}name=[\"'](?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})[ \\t\\x0c\\r\\n]*())|))|))|"
+    "))|)|</seed:tool_call>()|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199"
+    r"})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:((?:</function>))[ \t\x0c\r\n]*()|<parameter=(?:[ \t\x0c"
+    "\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|())|<code_env>(?:[ \\t\\x0c\\r\\n]*(?:<func"
+    "tion\\s{1,9}name=[\"']|</code_env>|(<function=)(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    r"\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t\x0c\r\n]*(?:"
+    "([^\\s<>\"'=(){}\\[\\],;|]{1,200})())|))|))|))|))|)|</seed:tool_call>()|<function=()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -241,12 +242,12 @@ match_4 = lazy(
     "\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:>)(?:[ \\t\\x0c"
     r"\r\n]*(?:((?:</function>))[ \t\x0c\r\n]*())|))|))|))|))|))|))|))",
 )
-match_5 = lazy(
-    globals(), "match_5",
+match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(
     globals(), "match_8",
@@ -296,21 +297,7 @@ match_12 = lazy(
     "nction>))(?:[ \\t\\x0c\\r\\n]*(?:<function\\s{1,9}name=[\"']|</code_env>())|))|))|))|))|)|<parameter=(?:"
     "[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:>())|))|))|)",
 )
-match_13 = lazy(
-    globals(), "match_13",
-    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
-    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
-    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    r"\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?:<\|FunctionCallEnd\|>\s{0,99}<\/mcp_env>))())|))"
-    r"|))",
-)
-match_14 = lazy(
-    globals(), "match_14",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
-    r'"\s{0,99}:))',
-)
-match_15 = lazy(globals(), "match_15", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
+match_13 = lazy(globals(), "match_13", r"[ \t\x0c\r\n]*(?:<answer>\n?())")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
@@ -325,12 +312,26 @@ spaces_2 = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-match_16 = lazy(
-    globals(), "match_16",
+match_14 = lazy(
+    globals(), "match_14",
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
     r"\n]{0,80}\n))|(?:<mcp_env>\s{0,99}<\|FunctionCallBegin\|>)|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^"
     r"`\n]{1,1000}`(?!`)|\s{0,9}<\/answer>\s{0,9}()|(?:<seed:tool_call>)|<code_env>|</seed:tool_call>|<functi"
     r"on=",
+)
+match_15 = lazy(
+    globals(), "match_15",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|('
+    r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
+    r"\t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:(?:<\|FunctionCallEnd\|>\s{0,99}<\/mcp_env>))())|))"
+    r"|))",
+)
+match_16 = lazy(
+    globals(), "match_16",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
 )
 match_17 = lazy(
     globals(), "match_17",
@@ -382,19 +383,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 5:
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            told0 = False
-                            said = m[4]
-                            last = said[1:-1]
-                            name0 = last
+                        if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 8:
-                            start0 = m.start()
+                        if g == 6:
+                            start0 = m.start(4)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            told0 = False
+                            said = m[5]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 3
                             continue
@@ -457,12 +458,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, _TOOLS_OP…
+                        # state 1: at an opening marker; expected: '<think>\n', _DATA_FENCE_OPEN, _FENCE_OP…
                         m = match_1(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -488,7 +494,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 2:
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -514,18 +520,18 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 5:
-                            start0 = m.start(3)
+                        if g == 6:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             told0 = False
-                            said = m[4]
+                            said = m[5]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 2
+                            s = 3
                             continue
-                        if g == 6:
+                        if g == 7:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -551,16 +557,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 7:
+                        if g == 8:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 9
-                            continue
-                        if g == 8:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 3
                             continue
                         if g == 9:
                             start0 = m.start()
@@ -640,10 +641,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after JSON_STRING in tool_call; expected: ', ', '}'
+                        # state 2: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_5(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 10
+                            continue
+                        return None
+                    else:
+                        # state 3: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -671,7 +697,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 10
+                                    s = 11
                                     continue
                                 if c in "\"-0123456789[fnt":
                                     found = read_at(text, pos, depth)
@@ -684,7 +710,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return None
                                     args0, parts0 = last, said
                                     pos = e
-                                    s = 10
+                                    s = 11
                                     continue
                                 if args0 is not None or key0 is not None:
                                     return True
@@ -693,31 +719,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 3: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_6(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 11
-                            continue
-                        return None
             else:
                 if s < 6:
                     if s < 5:
@@ -742,7 +743,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 11
+                            s = 10
                             continue
                         return None
                     else:
@@ -1389,10 +1390,141 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 11:
-                        # state 10: after JSON_VALUE in tool_call; expected: ', ', '}'
+                        # state 10: after '\n</think>\n\n'; expected: TEXT, _ANSWER_OPEN
+                        m = match_13(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                out.after_text = False
+                                pos = m.end()
+                                # after _ANSWER_OPEN; expected: TEXT
+                                e = pos
+                                while True:
+                                    if e >= n or text[e] not in "<`":
+                                        m = first_1(text, e)
+                                        if m is None:
+                                            break
+                                        e = m.start()
+                                    if e > pos and text[e - 1] in spaces_2:
+                                        m = spaced_3(text, pos)
+                                        if m is not None:
+                                            e = m.start()
+                                        break
+                                    m = match_14(text, e)
+                                    if m is not None:
+                                        break
+                                    e += 1
+                                if m is None:
+                                    out.consumed = pos
+                                    if pos < n:
+                                        piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                        if piece:
+                                            out.text(piece, a, a + len(piece))
+                                    break
+                                out.consumed = pos
+                                if pos < e:
+                                    piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                g = m.lastindex
+                                if g == 1:
+                                    out.after_text = False
+                                    pos = m.end()
+                                    s = 9
+                                    continue
+                                return None
+                            return None
+                        if once:
+                            out.flush()
+                            return pos
+                        e = pos
+                        while True:
+                            if e >= n or text[e] not in "<`":
+                                m = first_1(text, e)
+                                if m is None:
+                                    break
+                                e = m.start()
+                            m = match_1(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            out.consumed = pos
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            break
+                        out.consumed = pos
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 6:
+                            start0 = m.start(4)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            told0 = False
+                            said = m[5]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 14:
+                            out.after_text = False
+                            pos = m.end()
+                            s = 9
+                            continue
+                        if g == 18:
+                            start0 = m.start(15)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            told0 = False
+                            name0 = m[16]
+                            if unknown0:
+                                return None
+                            if mapping.is_name(name0 or ""):
+                                e = m.end(17)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                            else:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(17))
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 20:
+                            start0 = m.start(15)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            told0 = False
+                            name0 = m[16]
+                            key0 = m[19]
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 25:
+                            start0 = m.start(22)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            told0 = False
+                            name0 = m[23]
+                            key0 = m[24]
+                            pos = m.end()
+                            s = 8
+                            continue
+                        return None
+                    else:
+                        # state 11: after JSON_VALUE in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_13(text, pos)
+                        m = match_15(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -1420,7 +1552,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_14(text, pos)
+                                m = match_16(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1491,137 +1623,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 11: after '\n</think>\n\n'; expected: TEXT, _ANSWER_OPEN
-                        m = match_15(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                out.after_text = False
-                                pos = m.end()
-                                # after _ANSWER_OPEN; expected: TEXT
-                                e = pos
-                                while True:
-                                    if e >= n or text[e] not in "<`":
-                                        m = first_1(text, e)
-                                        if m is None:
-                                            break
-                                        e = m.start()
-                                    if e > pos and text[e - 1] in spaces_2:
-                                        m = spaced_3(text, pos)
-                                        if m is not None:
-                                            e = m.start()
-                                        break
-                                    m = match_16(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    out.consumed = pos
-                                    if pos < n:
-                                        piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                        if piece:
-                                            out.text(piece, a, a + len(piece))
-                                    break
-                                out.consumed = pos
-                                if pos < e:
-                                    piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                                    if piece:
-                                        out.text(piece, a, a + len(piece))
-                                g = m.lastindex
-                                if g == 1:
-                                    out.after_text = False
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            return None
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_1(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 5:
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            told0 = False
-                            said = m[4]
-                            last = said[1:-1]
-                            name0 = last
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 14:
-                            out.after_text = False
-                            pos = m.end()
-                            s = 9
-                            continue
-                        if g == 18:
-                            start0 = m.start(15)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            told0 = False
-                            name0 = m[16]
-                            if unknown0:
-                                return None
-                            if mapping.is_name(name0 or ""):
-                                e = m.end(17)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                            else:
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(17))
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 20:
-                            start0 = m.start(15)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            told0 = False
-                            name0 = m[16]
-                            key0 = m[19]
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 25:
-                            start0 = m.start(22)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            told0 = False
-                            name0 = m[23]
-                            key0 = m[24]
-                            pos = m.end()
-                            s = 8
-                            continue
-                        return None
             else:
                 if s < 14:
                     if s < 13:
@@ -2053,7 +2054,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 15: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_15(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:

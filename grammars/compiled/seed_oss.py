@@ -17,10 +17,10 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "seed_oss.lark": 348162226,
+    "seed_oss.lark": 4037581422,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "shared/xml_function.lark": 3328344754,
 }
@@ -117,7 +117,7 @@ match_11 = lazy(
     r'<seed:tool_call>(?=\s{0,99}<function=)(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:</function>)|<parameter=(?:[ \t"
     "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>(?!\\n))())|))|))|))|))|))"
-    r"|)|(?:</seed:think>)()",
+    r"|)|(?:</seed:think>)()|<seed:think>",
 )
 match_12 = lazy(
     globals(), "match_12",

@@ -24,7 +24,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "showui.lark": 951035096,
 }
 FORMAT = "showui"
@@ -79,20 +79,25 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:\{\s{0,9}'action'\s{0,9}:\s{0,9}'(?=[A-Z_]{2,20}'))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n"
-    "]*(?:'(?:[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\}(?![\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ "
-    "\\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|)"
-    r")|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
-    r"ml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<t"
-    r"hink(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:\{\s{0,9}'action'\s{0,9}:\s{0,9"
+    r"}'(?=[A-Z_]{2,20}'))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:,(?=\s{0"
+    ",20}\\}(?![\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?:[ "
+    "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:"
+    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^"
+    r"\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 notation_1 = notation("PYTHON_VALUE", "")
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
 match_5 = lazy(
     globals(), "match_5",
     "[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\}(?![\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c"
@@ -144,35 +149,40 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 3:
+                    if g == 1:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        key0 = m[2]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 8:
+                    if g == 4:
                         start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[2]
+                        key0 = m[3]
                         pos = m.end()
                         s = 3
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: "{'action': '", _DATA_FENCE_OPEN, _FENCE…
+                    # state 1: at an opening marker; expected: '<think>\n', "{'action': '", _DATA_FENCE…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 3:
+                    if g == 1:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        key0 = m[2]
                         pos = m.end()
                         s = 2
                         continue
                     if g == 4:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[2]
+                        key0 = m[3]
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 5:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -198,7 +208,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -224,7 +234,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -250,21 +260,41 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 8:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 3
-                        continue
                     return None
             else:
                 if s < 3:
-                    # state 2: after "': " in action; expected: PYTHON_VALUE
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 4
+                        continue
+                    return None
+                else:
+                    # state 3: after "': " in action; expected: PYTHON_VALUE
                     if pos == n:
                         return None
                     c = text[pos]
@@ -303,31 +333,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 5
                         continue
                     return bool(out.segments or out.run_model)
-                else:
-                    # state 3: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_4(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
-                    return None
         else:
             if s < 6:
                 if s < 5:
@@ -359,13 +364,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        key0 = m[2]
+                        name0 = m[2]
+                        key0 = m[3]
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
                     return None
                 else:
@@ -500,13 +505,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 3:
+                            if g == 4:
                                 start0 = m.start()
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[1]
-                                key0 = m[2]
+                                name0 = m[2]
+                                key0 = m[3]
                                 pos = m.end()
-                                s = 2
+                                s = 3
                                 continue
                             return None
                         return None

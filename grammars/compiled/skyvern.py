@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "skyvern.lark": 3023779283,
 }
 FORMAT = "skyvern"
@@ -170,12 +170,13 @@ match_1 = lazy(
     r'\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_goal_sta'
     r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]'
     r'*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ \t\x0c'
-    "\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|eleme"
-    "nt_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{1,99}"
-    r'"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|'
-    r"))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|t"
-    r"ool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think"
-    r"(?:ing)?>))()",
+    r"\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])"
+    r"<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:\[(?=\s{0,99}\{"
+    "\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c"
+    r'\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})('
+    r'?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)'
+    r"[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{"
+    r"0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -241,12 +242,16 @@ match_10 = lazy(
 match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
 match_12 = lazy(
     globals(), "match_12",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_13 = lazy(
+    globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
     r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
 )
-match_13 = lazy(globals(), "match_13", r"(?:(?i:<\/think(?:ing)?>))()")
 first_2 = lazy(globals(), "first_2", r"[\[`\{\~]", "search")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
@@ -343,16 +348,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 13:
-                            start0 = m.start(11)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[12]
+                        if g == 11:
+                            start0 = m.start()
+                            content0 = None
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 17:
-                            start0 = m.start()
-                            content0 = None
+                        if g == 14:
+                            start0 = m.start(12)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[13]
                             pos = m.end()
                             s = 7
                             continue
@@ -447,14 +452,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 13:
-                            start0 = m.start(11)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[12]
+                        if g == 11:
+                            start0 = m.start()
+                            content0 = None
                             pos = m.end()
                             s = 6
                             continue
                         if g == 14:
+                            start0 = m.start(12)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[13]
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -480,7 +491,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
+                        if g == 16:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -506,17 +517,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 16:
+                        if g == 17:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 8
-                            continue
-                        if g == 17:
-                            start0 = m.start()
-                            content0 = None
-                            pos = m.end()
-                            s = 7
                             continue
                         return None
                 else:
@@ -945,7 +950,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
-                            # state 6: after '": ' in action; expected: JSON_VALUE
+                            # state 6: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_12(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end(), *(content0 or ()))
+                                pos = m.end()
+                                s = 8
+                                continue
+                            return None
+                        else:
+                            # state 7: after '": ' in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
                             c = text[pos]
@@ -984,7 +1014,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after JSON_VALUE in action; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_12(text, pos)
+                                m = match_13(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1040,31 +1070,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return None
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_13(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end(), *(content0 or ()))
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
                 else:
                     if s < 9:
                         # state 8: after _CODE_SPAN; expected: TEXT
@@ -1459,7 +1464,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 13: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -1552,7 +1557,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_VALUE in action; expected: ', ', '}'
                                     if pos == n:
                                         return None
-                                    m = match_12(text, pos)
+                                    m = match_13(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 2:
@@ -1842,7 +1847,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 16: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_12(text, pos)
+                        m = match_13(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -2116,7 +2121,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2258,7 +2263,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_12(text, pos)
+                            m = match_13(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:

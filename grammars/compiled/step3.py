@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
     "step3.lark": 1740298574,
@@ -63,18 +63,20 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)("
-    r")|(?:<｜tool_calls_begin｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_se"
-    "p｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\]"
-    ",;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invo"
-    r"ke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜too"
-    "l_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    "\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptm"
-    r"l:invoke>\s{0,99}<｜tool_call_end｜>))[ \t\x0c\r\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:param"
-    "eter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*"
-    "(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|))|)|(?:(?i:<think(?:ing)?>))()|(?:<｜tool_call_begin｜>\\s{0,9"
-    "}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<｜tool_calls_begin｜>)(?:[ \t"
+    r"\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,"
+    "99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
+    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))(?:["
+    r" \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s"
+    "{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))["
+    " \\t\\x0c\\r\\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))"
+    r"|))|))|))|))|)|(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1"
+    ",99}name=[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<｜tool_calls_begin｜>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -126,26 +128,25 @@ may_lack_closer_1 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke"
-    "\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
-    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>"
-    r"))(?:[ \t\x0c\r\n]*(?:(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:inv"
-    "oke\\s{1,99}name=[\"']?)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls_end｜>())",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))()|<｜tool_calls_begin｜>(?=\\s{0,99}<｜tool_call_begin｜>)(?:[ \\t"
+    r"\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,"
+    "99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
+    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))(?:["
+    r" \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s"
+    "{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))("
+    r"?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invok"
+    "e\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0"
+    "c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ \\t\\x0c\\r\\n]*())|))|)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls"
+    "_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]"
+    "{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|))|)|(?:(?i:<\\/think(?:ing)?>))"
+    r"()",
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"<｜tool_calls_begin｜>(?=\s{0,99}<｜tool_call_begin｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?"
-    ":function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:(["
-    "\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r"
-    r"\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0"
-    ",9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*("
-    "?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c"
-    r"\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s"
-    "{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]"
-    "*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)[ \\t\\x0c"
-    r"\r\n]*())|))|)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\s{1,99}na"
-    "me=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s"
-    r"{0,99}>\n?)())|))|))|))|))|))|)|(?:(?i:<\/think(?:ing)?>))()",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -155,6 +156,14 @@ match_9 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
+    r"[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke"
+    "\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>"
+    r"))(?:[ \t\x0c\r\n]*(?:(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:inv"
+    "oke\\s{1,99}name=[\"']?)|<｜tool_calls_end｜>())|))|))|))|)|<｜tool_calls_end｜>())",
+)
+match_11 = lazy(
+    globals(), "match_11",
     r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
@@ -214,11 +223,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a - o, a + len(piece) - o)
                             g = m.lastindex
-                            if g == 15:
-                                start0 = m.start(6)
+                            if g == 16:
+                                start0 = m.start(7)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[7]
-                                key0 = m[14]
+                                name0 = m[8]
+                                key0 = m[15]
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -249,55 +258,55 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a - o, a + len(piece) - o)
                     g = m.lastindex
-                    if g == 12:
-                        start0 = m.start(6)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
-                        start0 = m.start(9)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[10]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
+                    if g == 2:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 13:
-                        start0 = m.start(6)
+                        start0 = m.start(7)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
+                        name0 = m[8]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(9) - o)
+                        start0 = m.start(10)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[11]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(12) - o)
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 15:
-                        start0 = m.start(6)
+                    if g == 14:
+                        start0 = m.start(7)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        key0 = m[14]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 16:
-                        start0 = m.start()
+                        name0 = m[8]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(9) - o)
                         pos = m.end()
                         s = 5
+                        continue
+                    if g == 16:
+                        start0 = m.start(7)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[8]
+                        key0 = m[15]
+                        pos = m.end()
+                        s = 2
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -307,6 +316,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 2:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 3
+                            continue
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '\n<｜tool_calls_begin｜>\n'
@@ -335,7 +349,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -361,7 +375,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 4:
+                        if g == 5:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -387,56 +401,51 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e - o)
                             return None
-                        if g == 5:
+                        if g == 6:
                             start0 = m.start()
                             end_code(out, start0 - o, m.end() - o)
                             pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
-                            start0 = m.start(9)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[10]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(11) - o)
-                            pos = m.end()
-                            s = 3
+                            s = 5
                             continue
                         if g == 13:
-                            start0 = m.start(6)
+                            start0 = m.start(7)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
+                            name0 = m[8]
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(8) - o)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(9) - o)
+                            start0 = m.start(10)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[11]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(12) - o)
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 15:
-                            start0 = m.start(6)
+                        if g == 14:
+                            start0 = m.start(7)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            key0 = m[14]
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 16:
-                            start0 = m.start()
+                            name0 = m[8]
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(9) - o)
                             pos = m.end()
                             s = 5
+                            continue
+                        if g == 16:
+                            start0 = m.start(7)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[8]
+                            key0 = m[15]
+                            pos = m.end()
+                            s = 2
                             continue
                         if g == 17:
                             return None
@@ -514,7 +523,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -537,34 +546,275 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
             else:
                 if s < 4:
-                    # state 3: after '</steptml:invoke><｜tool_call_end｜>\n'; expected: '<｜tool_call_beg…
-                    if pos == n:
+                    # state 3: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_7(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
                         return None
-                    m = match_7(text, pos)
-                    if m is not None:
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a - o, a + len(piece) - o)
+                    g = m.lastindex
+                    if g == 1:
+                        pos = m.end()
+                        # after '<think>' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_8(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a - o, a + len(piece) - o)
                         g = m.lastindex
-                        if g == 4:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
+                        if g == 1:
+                            pos = m.end()
+                            # after '\n</think>\n\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_8(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a - o, a + len(piece) - o)
+                            return None
+                        return None
+                    if g == 10:
+                        end_think(out, start0 - o, m.start() - o)
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
+                        start0 = m.start(5)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[6]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(7) - o)
+                        start0 = m.start(8)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[9]
+                        pos = m.end()
+                        # after '">\n' in tool_call; expected: '</steptml:invoke><｜tool_call_end｜>\n', …
+                        if pos == n:
+                            return None
+                        m = match_9(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if g == 11:
+                        end_think(out, start0 - o, m.start() - o)
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
+                        start0 = m.start(5)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[6]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(7) - o)
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 12:
+                        end_think(out, start0 - o, m.start() - o)
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 14:
+                        end_think(out, start0 - o, m.start() - o)
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        key0 = m[13]
+                        pos = m.end()
+                        # after '">' in tool_call; expected: ARG_VALUE
+                        e = pos
+                        stopped = False
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_2:
+                                m = spaced_3(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                stopped = True
+                                break
+                            m = match_6(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                            stopped = True
+                        if m is None:
+                            return None
+                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            return None
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
+                        g = m.lastindex
+                        if g == 11:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
                             if not name0 or (known is not None and name0 not in known):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[3]
+                            key0 = m[10]
                             pos = m.end()
-                            s = 4
+                            s = 9
                             continue
-                        if g == 5:
-                            out.after_text = False
+                        if g == 12:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            if not name0 or (known is not None and name0 not in known):
+                                return None
+                            if parts0.__class__ is not str:
+                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
+                            continue
+                        if g == 14:
+                            k = key0 or place_name(args0)
+                            types = types_of(tools, name0, k)
+                            value, fits = bare_value(bare0, types, "json")
+                            if not fits:
+                                return None
+                            t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            key0 = m[13]
+                            pos = m.end()
+                            s = 10
                             continue
                         return None
-                    return bool(out.segments or out.run_model)
+                    if g == 15:
+                        end_think(out, start0 - o, m.end() - o)
+                        pos = m.end()
+                        s = 5
+                        continue
+                    return None
                 else:
                     if s < 5:
-                        # state 4: after '<｜tool_calls_end｜>'; expected: TEXT
+                        # state 4: after '</steptml:invoke><｜tool_call_end｜>\n'; expected: '<｜tool_call_beg…
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 4:
+                                start0 = m.start(1)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[2]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 5:
+                                out.after_text = False
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 5: after '<｜tool_calls_end｜>'; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -596,213 +846,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 15:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[7]
-                            key0 = m[14]
-                            pos = m.end()
-                            s = 2
-                            continue
-                        return None
-                    else:
-                        # state 5: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_8(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a - o, a + len(piece) - o)
-                        g = m.lastindex
-                        if g == 9:
-                            end_think(out, start0 - o, m.start() - o)
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
+                        if g == 16:
                             start0 = m.start(7)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             name0 = m[8]
+                            key0 = m[15]
                             pos = m.end()
-                            # after '">\n' in tool_call; expected: '</steptml:invoke><｜tool_call_end｜>\n', …
-                            if pos == n:
-                                return None
-                            m = match_9(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        if g == 10:
-                            end_think(out, start0 - o, m.start() - o)
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[5]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(6) - o)
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 11:
-                            end_think(out, start0 - o, m.start() - o)
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(3) - o)
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 13:
-                            end_think(out, start0 - o, m.start() - o)
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[12]
-                            pos = m.end()
-                            # after '">' in tool_call; expected: ARG_VALUE
-                            e = pos
-                            stopped = False
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                if e > pos and text[e - 1] in spaces_2:
-                                    m = spaced_3(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    stopped = True
-                                    break
-                                m = match_6(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                                stopped = True
-                            if m is None:
-                                return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
-                                return None
-                            piece = text[pos:e]
-                            bare0 = piece if bare0 is None else bare0 + piece
-                            g = m.lastindex
-                            if g == 11:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                start0 = m.start(2)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[3]
-                                key0 = m[10]
-                                pos = m.end()
-                                s = 9
-                                continue
-                            if g == 12:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
-                                pos = m.end()
-                                s = 4
-                                continue
-                            if g == 14:
-                                k = key0 or place_name(args0)
-                                types = types_of(tools, name0, k)
-                                value, fits = bare_value(bare0, types, "json")
-                                if not fits:
-                                    return None
-                                t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                key0 = m[13]
-                                pos = m.end()
-                                s = 10
-                                continue
-                            return None
-                        if g == 14:
-                            end_think(out, start0 - o, m.end() - o)
-                            pos = m.end()
-                            s = 4
+                            s = 2
                             continue
                         return None
         else:
@@ -811,7 +861,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 6: after _TURN_END; expected: _TURN_END
                     if pos == n:
                         break
-                    m = match_10(text, pos)
+                    m = match_11(text, pos)
                     if m is not None:
                         return None
                     return bool(out.segments or out.run_model)
@@ -889,7 +939,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -983,7 +1033,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -1079,7 +1129,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -1173,7 +1223,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -1284,7 +1334,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
@@ -1332,7 +1382,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)
@@ -1442,7 +1492,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(4) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 11:
                             k = key0 or place_name(args0)
@@ -1490,7 +1540,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0 - o, m.end(1) - o)
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             k = key0 or place_name(args0)

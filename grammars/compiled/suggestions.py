@@ -19,7 +19,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "suggestions.lark": 4194073902,
 }
 FORMAT = "suggestions"
@@ -46,31 +46,39 @@ header = Header(
 find_1 = lazy(
     globals(), "find_1",
     "(?=[\\n<S`])(?=[<`]|\\s(?:(?=\\s{0,11}(?:[S]))\\s{0,11}SUG|\\s{12})|(?<![a-z])(?:[S](?<![\"'\\*\\w](?s:."
-    "))UGG))(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s{0,20}"
-    r'\[?\s{0,20}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{'
-    r'1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:[ \t\x0c\r\n]*(?:((?<![\w"'
+    r"))UGG|[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n"
+    r">][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:in"
+    "g)?>(?=\\n))))()|((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s"
+    r'{0,20}\[?\s{0,20}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:'
+    r'(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s{0,4}:\s{0,20}\[)))(?:[ \t\x0c\r\n]*(?:((?<![\w"'
     "'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s{0,20}\\[?\\s{0,20}\"label\""
     r"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)"
     r"(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<"
-    r"![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))())",
+    r"![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s{0,4}:\\s{0,20}(?:\\[|\\{\\s{0,20}\\[?\\s{0,2"
-    r'0}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?'
-    ":SUGGESTED_VALUES|SUGGESTED_ACTIONS)\\s{0,4}:\\s{0,20}\\[)))(?:[ \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SU"
-    r'GGESTED_VALUES|SUGGESTED_ACTIONS)(?=\s{0,4}:\s{0,20}(?:\[|\{\s{0,20}\[?\s{0,20}"label"|[^\w\s]\s{0,20}'
-    r"\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool"
-    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\\n))))()|((?<![\\w\"'*])(?:SUGGESTED_VALU"
+    r'ES|SUGGESTED_ACTIONS)(?=\s{0,4}:\s{0,20}(?:\[|\{\s{0,20}\[?\s{0,20}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)'
+    r"))(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|)|(?:(?:\n{1,8}(?=(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)\s"
+    "{0,4}:\\s{0,20}\\[)))(?:[ \\t\\x0c\\r\\n]*(?:((?<![\\w\"'*])(?:SUGGESTED_VALUES|SUGGESTED_ACTIONS)(?=\\s"
+    r'{0,4}:\s{0,20}(?:\[|\{\s{0,20}\[?\s{0,20}"label"|[^\w\s]\s{0,20}\[\s{0,20}\{)))(?:[ \t\x0c\r\n]*(?:(?::'
+    r")[ \t\x0c\r\n]*())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n "
+    r"]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!"
+    r"`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_leading = None
 
 
@@ -100,54 +108,59 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 2:
-                    start0 = m.start(1)
-                    name0 = bare0 = None
-                    name0 = m[1]
+                if g == 1:
+                    start0 = m.start()
                     pos = m.end()
                     s = 2
                     continue
-                if g == 4:
-                    start0 = m.start()
+                if g == 3:
+                    start0 = m.start(2)
                     name0 = bare0 = None
-                    name0 = m[3]
+                    name0 = m[2]
                     pos = m.end()
                     s = 3
                     continue
-                if g == 8:
+                if g == 5:
                     start0 = m.start()
-                    end_code(out, start0, m.end())
+                    name0 = bare0 = None
+                    name0 = m[4]
                     pos = m.end()
                     s = 4
                     continue
                 if g == 9:
                     start0 = m.start()
+                    end_code(out, start0, m.end())
                     pos = m.end()
                     s = 5
                     continue
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: PAYLOAD_NAME, '\n\n', _DATA_FENCE_OPEN, …
+                    # state 1: at an opening marker; expected: '<think>\n', PAYLOAD_NAME, '\n\n', _DATA…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 2:
-                        start0 = m.start(1)
-                        name0 = bare0 = None
-                        name0 = m[1]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
-                        start0 = m.start()
+                    if g == 3:
+                        start0 = m.start(2)
                         name0 = bare0 = None
-                        name0 = m[3]
+                        name0 = m[2]
                         pos = m.end()
                         s = 3
                         continue
                     if g == 5:
+                        start0 = m.start()
+                        name0 = bare0 = None
+                        name0 = m[4]
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -173,12 +186,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -204,41 +217,38 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 9:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 2: after ':\n' in payload; expected: JSON_ARRAY
-                    if pos == n:
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
                         return None
-                    c = text[pos]
-                    if c in " \t\r\n\x0c":
-                        pos = blanks(text, pos).end()
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                    if c == "[":
-                        try:
-                            last, e = scan(text, pos)
-                            said = text[pos:e]
-                            if e - pos > depth or "\\" in said:
-                                last = checked(last, said, depth)
-                        except UNSOUND:
-                            return None
-                        end_payload(out, header.payload(name0 or ""), last if bare0 is None else bare0, start0, e)
-                        pos = e
-                        s = 4
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 5
                         continue
-                    return bool(out.segments or out.run_model)
+                    return None
         else:
             if s < 5:
                 if s < 4:
@@ -261,11 +271,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         end_payload(out, header.payload(name0 or ""), last if bare0 is None else bare0, start0, e)
                         pos = e
-                        s = 4
+                        s = 5
                         continue
                     return bool(out.segments or out.run_model)
                 else:
-                    # state 4: after _CODE_SPAN; expected: TEXT
+                    # state 4: after ':\n' in payload; expected: JSON_ARRAY
+                    if pos == n:
+                        return None
+                    c = text[pos]
+                    if c in " \t\r\n\x0c":
+                        pos = blanks(text, pos).end()
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                    if c == "[":
+                        try:
+                            last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
+                        except UNSOUND:
+                            return None
+                        end_payload(out, header.payload(name0 or ""), last if bare0 is None else bare0, start0, e)
+                        pos = e
+                        s = 5
+                        continue
+                    return bool(out.segments or out.run_model)
+            else:
+                if s < 6:
+                    # state 5: after _CODE_SPAN; expected: TEXT
                     if once:
                         out.flush()
                         return pos
@@ -285,43 +319,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         name0 = bare0 = None
-                        name0 = m[3]
+                        name0 = m[4]
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         s = 6
-                        continue
-                    return None
-            else:
-                if s < 6:
-                    # state 5: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_4(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
                         continue
                     return None
                 else:
@@ -351,7 +359,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     return None
     out.flush()

@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "surfer_h.lark": 2242486742,
 }
 FORMAT = "surfer_h"
@@ -82,14 +82,16 @@ match_1 = lazy(
     r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
     r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
     r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
-    "\\[{])|~~~(?<!~~~~)~{0,12}[^~\\n{\\[]{0,80}\\s{0,99}(?=[\\[{])|(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?"
-    "\\s{0,99}:\\s{0,99}[\"'](?:click|write|scroll|go|refresh|wait|restart|answer))))(?:[ \\t\\x0c\\r\\n]*(?:"
-    r'(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)'
-    "[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|action[\"'"
-    r']?\s{0,99}:\s{0,99}\{))))(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|)|(?:(?i:```(?<![^\n ]`'
-    r"``)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````"
-    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>"
+    r"|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<th"
+    "ink(?:ing)?>(?=\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?action[\"']?\\s{0,99}:\\s{0,99}[\"'](?:click|write|s"
+    r'croll|go|refresh|wait|restart|answer))))(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0'
+    r'c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,9'
+    "9}[\"']?(?:(?:thought|notes)[\"']?\\s{0,99}:|action[\"']?\\s{0,99}:\\s{0,99}\\{))))(?:[ \\t\\x0c\\r\\n]*"
+    r'(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r'
+    r"\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:"
+    r"(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^"
+    r"`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -144,18 +146,22 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
-    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
-    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 match_10 = lazy(
     globals(), "match_10",
+    r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
+    r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})())',
+)
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:"(?:thought|notes)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r'
     r'\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:thought|notes)"\s{0,9'
     r'9}:(?=\s{0,99}")))|(?:"(?:thoughts?|notes)"\s{0,99}:\s{0,99}null)|(?:"action"\s{0,99}:)(?:[ \t\x0c\r\n]'
     r'*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ '
     r'\t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))|))|))|))|))',
 )
-match_11 = lazy(globals(), "match_11", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
 
 
@@ -199,33 +205,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        key0 = m[4]
+                        content0 = None
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 9:
-                        start0 = m.start(6)
-                        content0 = None
+                    if g == 6:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        key0 = m[5]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 8:
-                        start0 = m.start(6)
+                    if g == 10:
+                        start0 = m.start(7)
                         content0 = None
-                        said = m[7]
-                        last = said[1:-1]
-                        if last.__class__ is str:
-                            content0 = last, (m.start(7), m.end(7))
-                        end_think(out, start0, m.end(7), *(content0 or ()))
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 14:
-                        start0 = m.start()
+                    if g == 9:
+                        start0 = m.start(7)
                         content0 = None
+                        said = m[8]
+                        last = said[1:-1]
+                        if last.__class__ is str:
+                            content0 = last, (m.start(8), m.end(8))
+                        end_think(out, start0, m.end(8), *(content0 or ()))
                         pos = m.end()
                         s = 6
                         continue
@@ -294,31 +300,37 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        key0 = m[4]
+                        content0 = None
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 9:
-                        start0 = m.start(6)
-                        content0 = None
+                    if g == 6:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        key0 = m[5]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 8:
-                        start0 = m.start(6)
+                    if g == 10:
+                        start0 = m.start(7)
                         content0 = None
-                        said = m[7]
-                        last = said[1:-1]
-                        if last.__class__ is str:
-                            content0 = last, (m.start(7), m.end(7))
-                        end_think(out, start0, m.end(7), *(content0 or ()))
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 10:
+                    if g == 9:
+                        start0 = m.start(7)
+                        content0 = None
+                        said = m[8]
+                        last = said[1:-1]
+                        if last.__class__ is str:
+                            content0 = last, (m.start(8), m.end(8))
+                        end_think(out, start0, m.end(8), *(content0 or ()))
+                        pos = m.end()
+                        s = 6
+                        continue
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -344,7 +356,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -370,7 +382,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 12:
+                    if g == 13:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -396,17 +408,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 13:
+                    if g == 14:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 7
-                        continue
-                    if g == 14:
-                        start0 = m.start()
-                        content0 = None
-                        pos = m.end()
-                        s = 6
                         continue
                     return None
             else:
@@ -563,7 +569,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 4:
-                        # state 3: after '": ' in action; expected: JSON_VALUE
+                        # state 3: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_9(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end(), *(content0 or ()))
+                            pos = m.end()
+                            s = 7
+                            continue
+                        return None
+                    else:
+                        # state 4: after '": ' in action; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -602,7 +633,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -658,109 +689,84 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after '"thought": ' in think; expected: JSON_STRING
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "\"":
-                            try:
-                                last, e = scan(text, pos)
-                                said = text[pos:e]
-                                if e - pos > depth or "\\" in said:
-                                    last = checked(last, said, depth)
-                            except UNSOUND:
-                                return None
-                            if last.__class__ is str:
-                                content0 = last, (pos, e)
-                            end_think(out, start0, e, *(content0 or ()))
-                            pos = e
-                            # after JSON_STRING; expected: ', '
-                            if pos == n:
-                                return None
-                            m = match_10(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 5:
-                                    start0 = m.start(1)
-                                    content0 = None
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(2), m.end(2))
-                                    end_think(out, start0, m.end(2), *(content0 or ()))
-                                    start0 = m.start(3)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[4]
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        return bool(out.segments or out.run_model)
         else:
             if s < 8:
                 if s < 6:
-                    # state 5: after ', '; expected: '"thought": ', _FLAG, '"action": ', _ODD_ACTIONS_K…
+                    # state 5: after '"thought": ' in think; expected: JSON_STRING
                     if pos == n:
                         return None
-                    m = match_6(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 5:
-                            start0 = m.start(1)
-                            content0 = None
-                            said = m[2]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(2), m.end(2))
-                            end_think(out, start0, m.end(2), *(content0 or ()))
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[4]
-                            pos = m.end()
-                            s = 9
-                            continue
-                        if g == 8:
-                            start0 = m.start(6)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[7]
-                            pos = m.end()
-                            s = 9
-                            continue
-                        return None
+                    c = text[pos]
+                    if c in " \t\r\n\x0c":
+                        pos = blanks(text, pos).end()
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                    if c == "\"":
+                        try:
+                            last, e = scan(text, pos)
+                            said = text[pos:e]
+                            if e - pos > depth or "\\" in said:
+                                last = checked(last, said, depth)
+                        except UNSOUND:
+                            return None
+                        if last.__class__ is str:
+                            content0 = last, (pos, e)
+                        end_think(out, start0, e, *(content0 or ()))
+                        pos = e
+                        # after JSON_STRING; expected: ', '
+                        if pos == n:
+                            return None
+                        m = match_11(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 5:
+                                start0 = m.start(1)
+                                content0 = None
+                                said = m[2]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(2), m.end(2))
+                                end_think(out, start0, m.end(2), *(content0 or ()))
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[4]
+                                pos = m.end()
+                                s = 9
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
-                        # state 6: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_11(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
+                        # state 6: after ', '; expected: '"thought": ', _FLAG, '"action": ', _ODD_ACTIONS_K…
+                        if pos == n:
                             return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end(), *(content0 or ()))
-                            pos = m.end()
-                            s = 7
-                            continue
-                        return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 5:
+                                start0 = m.start(1)
+                                content0 = None
+                                said = m[2]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(2), m.end(2))
+                                end_think(out, start0, m.end(2), *(content0 or ()))
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[4]
+                                pos = m.end()
+                                s = 9
+                                continue
+                            if g == 8:
+                                start0 = m.start(6)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                key0 = m[7]
+                                pos = m.end()
+                                s = 9
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 7: after _CODE_SPAN; expected: TEXT
                         if once:
@@ -790,16 +796,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 8:
-                            start0 = m.start(6)
+                        if g == 9:
+                            start0 = m.start(7)
                             content0 = None
-                            said = m[7]
+                            said = m[8]
                             last = said[1:-1]
                             if last.__class__ is str:
-                                content0 = last, (m.start(7), m.end(7))
-                            end_think(out, start0, m.end(7), *(content0 or ()))
+                                content0 = last, (m.start(8), m.end(8))
+                            end_think(out, start0, m.end(8), *(content0 or ()))
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
             else:
@@ -807,7 +813,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     # state 8: after JSON_VALUE in action; expected: ', ', '}'
                     if pos == n:
                         return None
-                    m = match_9(text, pos)
+                    m = match_10(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 2:

@@ -12,9 +12,9 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
-    "text.lark": 2310794443,
+    "text.lark": 416856249,
 }
 FORMAT = "text"
 PROMPT_END = ""
@@ -52,7 +52,11 @@ match_3 = lazy(
     r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
     r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
-match_4 = lazy(globals(), "match_4", r"(?:(?i:<\/think(?:ing)?>))()")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")

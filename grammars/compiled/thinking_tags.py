@@ -12,8 +12,8 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
-    "thinking_tags.lark": 3578883115,
+    "shared/think.lark": 1264523609,
+    "thinking_tags.lark": 577157597,
 }
 FORMAT = "thinking_tags"
 PROMPT_END = ""
@@ -30,16 +30,22 @@ VALUE_PHRASES = ()
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:(?i:<t(?:h)?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:\s[^<>\n]{0,80})?>)))()|(?:(?i:```(?<![^\n"
-    r" ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|("
-    r"?:(?:(?i:<\|im_start\|>thinking)))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    "(?:(?:(?i:(?<![\"'`\\\\])<t(?:h)?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:\\s[^<>\\n]{0,80})?>)))()|(?"
+    r":(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|(?:(?:(?i:<\|im_start\|>thinking)))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n"
+    r"]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"(?:(?:(?i:<\/t(?:h)?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?>)))()")
+match_4 = lazy(
+    globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?:(?i:<\\/t(?:h)?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?>))"
+    r")()",
+)
 match_5 = lazy(globals(), "match_5", r"(?:(?:(?i:<\|im_end\|>)))()")
 match_leading = None
 

@@ -24,7 +24,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/kimi.lark": 683822513,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "token_markers.lark": 2848679284,
 }
@@ -59,17 +59,19 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
-    r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c'
-    r'\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|````(?<![^\n ]````)[^`\n]'
-    r"{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<\|tool_call_begin\|>)(?:[ \t\x"
-    r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
-    r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
-    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())'
-    r'|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|))|())',
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<\|tool_calls_"
+    r"section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:("
+    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ '
+    r'\t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n'
+    r']*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?'
+    r":,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!"
+    r'`)()|(?:<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_'
+    r'id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0'
+    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t'
+    r'\x0c\r\n]*(?:(<\|tool_call_end\|>)())|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|))|'
+    r"())",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_begin\|>))")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
@@ -91,28 +93,32 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_9 = lazy(
+    globals(), "match_9",
     r"[ \t\x0c\r\n]*(?:(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x"
     r'0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
     r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
     r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|)|(?:<\|tool_call_begin\|>))',
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_10 = lazy(globals(), "match_10", r"(?<=\n)[ ]{0,3}```()")
-match_11 = lazy(
-    globals(), "match_11",
+match_11 = lazy(globals(), "match_11", r"(?<=\n)[ ]{0,3}```()")
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
     r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
     r'99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_12 = lazy(globals(), "match_12", r"(?:(?i:<\/think(?:ing)?>))()")
 match_13 = lazy(
     globals(), "match_13",
     r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)(?:[ \t\x0c\r\n]*(?:(?:<\|tool_calls_"
@@ -239,42 +245,42 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 5:
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[4]
-                            last = said[1:-1]
-                            id0 = last
+                        if g == 2:
+                            start0 = m.start()
                             pos = m.end()
                             s = 3
                             continue
                         if g == 6:
-                            start0 = m.start(3)
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            said = m[5]
+                            last = said[1:-1]
+                            id0 = last
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 9:
-                            start0 = m.start(3)
+                        if g == 7:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 8:
-                            start0 = m.start(3)
+                        if g == 10:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[7]
-                            last = said[1:-1]
-                            name0 = last
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 14:
-                            start0 = m.start()
+                        if g == 9:
+                            start0 = m.start(4)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[8]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 7
                             continue
@@ -297,7 +303,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _DATA_FENCE_OPEN, _FENCE_OPEN, '<|tool_c…
+                        # state 1: at an opening marker; expected: '<think>\n', _DATA_FENCE_OPEN, _FENCE_OP…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -310,9 +316,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 2:
                             start0 = m.start()
                             pos = m.end()
+                            s = 3
+                            continue
+                        if g == 3:
+                            start0 = m.start()
+                            pos = m.end()
                             s = 10
                             continue
-                        if g == 11:
+                        if g == 12:
                             pos = m.end()
                             # after '<|tool_calls_section_begin|>'; expected: '<|tool_call_begin|>'
                             if pos == n:
@@ -321,8 +332,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
-                        if g == 10:
-                            start0 = m.start(3)
+                        if g == 11:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
@@ -335,41 +346,41 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        if g == 5:
-                            start0 = m.start(3)
+                        if g == 6:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[4]
+                            said = m[5]
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
-                            s = 3
-                            continue
-                        if g == 6:
-                            start0 = m.start(3)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            pos = m.end()
                             s = 4
                             continue
-                        if g == 9:
-                            start0 = m.start(3)
+                        if g == 7:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 5
                             continue
-                        if g == 8:
-                            start0 = m.start(3)
+                        if g == 10:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[7]
-                            last = said[1:-1]
-                            name0 = last
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 12:
+                        if g == 9:
+                            start0 = m.start(4)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[8]
+                            last = said[1:-1]
+                            name0 = last
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 13:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -395,16 +406,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 13:
+                        if g == 14:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
                             s = 11
-                            continue
-                        if g == 14:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 7
                             continue
                         if g == 20:
                             start0 = m.start()
@@ -514,106 +520,131 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                 else:
                     if s < 3:
-                        # state 2: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_be…
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                start1 = m.start(1)
-                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                unknown1 = 0
-                                said = m[2]
-                                last = said[1:-1]
-                                name1 = last
-                                pos = m.end()
-                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
-                                if pos == n:
-                                    return None
-                                m = match_9(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        pos = m.end()
-                                        # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c == "{":
-                                            try:
-                                                last, e = scan(text, pos)
-                                                said = text[pos:e]
-                                                if e - pos > depth or "\\" in said:
-                                                    last = checked(last, said, depth)
-                                            except UNSOUND:
-                                                return None
-                                            if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args1, parts1 = last, said
-                                            pos = e
-                                            s = 13
-                                            continue
-                                        if c in "\"-0123456789[fnt":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            if last.__class__ is not dict:
-                                                last, said = object_of(last, said, settings.max_depth)
-                                                if last.__class__ is not dict:
-                                                    return None
-                                            args1, parts1 = last, said
-                                            pos = e
-                                            s = 13
-                                            continue
-                                        if args1 is not None or key1 is not None:
-                                            return True
-                                        return bool(out.segments or out.run_model)
-                                    return None
-                                if args1 is not None or key1 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            return None
+                        # state 2: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
-                            e = text.find("`", e)
+                            e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            if e > pos and text[e - 1] in spaces_1:
-                                m = spaced_2(text, pos)
-                                if m is not None:
-                                    e = m.start()
-                                break
-                            m = match_10(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
                         if m is None:
                             return None
-                        if once == SEGMENT and not out.segments:
-                            return None
                         if pos < e:
-                            out.show(e)
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
-                            end_code(out, start0, m.end())
+                            end_think(out, start0, m.end())
                             pos = m.end()
                             s = 11
                             continue
                         return None
                     else:
                         if s < 4:
-                            # state 3: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
+                            # state 3: after _DATA_FENCE_OPEN in code; expected: CODE, '<|tool_calls_section_be…
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    start1 = m.start(1)
+                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                    unknown1 = 0
+                                    said = m[2]
+                                    last = said[1:-1]
+                                    name1 = last
+                                    pos = m.end()
+                                    # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
+                                    if pos == n:
+                                        return None
+                                    m = match_10(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 1:
+                                            pos = m.end()
+                                            # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                            if c == "{":
+                                                try:
+                                                    last, e = scan(text, pos)
+                                                    said = text[pos:e]
+                                                    if e - pos > depth or "\\" in said:
+                                                        last = checked(last, said, depth)
+                                                except UNSOUND:
+                                                    return None
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 13
+                                                continue
+                                            if c in "\"-0123456789[fnt":
+                                                found = read_at(text, pos, depth)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                if last.__class__ is not dict:
+                                                    last, said = object_of(last, said, settings.max_depth)
+                                                    if last.__class__ is not dict:
+                                                        return None
+                                                args1, parts1 = last, said
+                                                pos = e
+                                                s = 13
+                                                continue
+                                            if args1 is not None or key1 is not None:
+                                                return True
+                                            return bool(out.segments or out.run_model)
+                                        return None
+                                    if args1 is not None or key1 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            e = pos
+                            while True:
+                                e = text.find("`", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                if e > pos and text[e - 1] in spaces_1:
+                                    m = spaced_2(text, pos)
+                                    if m is not None:
+                                        e = m.start()
+                                    break
+                                m = match_11(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if once == SEGMENT and not out.segments:
+                                return None
+                            if pos < e:
+                                out.show(e)
+                            g = m.lastindex
+                            if g == 1:
+                                end_code(out, start0, m.end())
+                                pos = m.end()
+                                s = 11
+                                continue
+                            return None
+                        else:
+                            # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -627,52 +658,52 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 4: after '"arguments": ' in tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 15
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 15
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
             else:
                 if s < 7:
                     if s < 6:
-                        # state 5: after '"name": ' in tool_call; expected: JSON_STRING
+                        # state 5: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "{":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
+                                return None
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 15
+                            continue
+                        if c in "\"-0123456789[fnt":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 15
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 6: after '"name": ' in tool_call; expected: JSON_STRING
                         if pos == n:
                             return None
                         c = text[pos]
@@ -708,11 +739,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 6: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
+                else:
+                    if s < 8:
+                        # state 7: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                         if pos == n:
                             return None
-                        m = match_9(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -723,32 +755,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                else:
-                    if s < 8:
-                        # state 7: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_12(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 11
-                            continue
-                        return None
                     else:
                         if s < 9:
                             # state 8: after '<|tool_call_begin|>' in tool_call; expected: '{'
@@ -764,7 +770,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 9: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -791,7 +797,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_10(text, e)
+                            m = match_11(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -837,20 +843,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 2:
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             s = 10
                             continue
-                        if g == 8:
-                            start0 = m.start(3)
+                        if g == 9:
+                            start0 = m.start(4)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[7]
+                            said = m[8]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 6
+                            s = 7
                             continue
                         if g == 16:
                             start0 = m.start()
@@ -999,7 +1005,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_12(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
@@ -1265,7 +1271,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_10(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "tool_calls_json.lark": 2353380592,
 }
@@ -58,12 +58,14 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]``"
-    r"`)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}[\[{]))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0"
-    r"c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)[ \t\x0c\r\n]*())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:("
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:)'
-    r')|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)'
-    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()",
+    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|(?:<tool_calls>(?=\s{0,99}[\[{]))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</"
+    r'tool_calls>())|)|(\{)[ \t\x0c\r\n]*())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{'
+    r'0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^'
+    r'"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n'
+    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}[\[{])))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -87,10 +89,14 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_9 = lazy(
+    globals(), "match_9",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_9 = lazy(globals(), "match_9", r"(?:(?i:<\/think(?:ing)?>))()")
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
@@ -166,8 +172,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 6:
-                                start0 = m.start(5)
+                            if g == 7:
+                                start0 = m.start(6)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
@@ -204,43 +210,43 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 4:
-                        out.after_text = False
+                    if g == 2:
+                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 6:
-                        start0 = m.start(5)
+                    if g == 5:
+                        out.after_text = False
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 7:
+                        start0 = m.start(6)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 9:
-                        start0 = m.start(7)
+                    if g == 10:
+                        start0 = m.start(8)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[8]
+                        said = m[9]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
-                        s = 5
-                        continue
-                    if g == 11:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
+                        s = 6
                         continue
                     if g == 12:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 6
+                        s = 5
                         continue
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, _DATA_FENCE_OPEN, _FENCE_OPEN…
+                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -250,6 +256,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 2:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 3:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE, '<tool_calls>'
@@ -278,34 +289,34 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 4:
+                        if g == 5:
                             out.after_text = False
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 6:
-                            start0 = m.start(5)
+                        if g == 7:
+                            start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 9:
-                            start0 = m.start(7)
+                        if g == 10:
+                            start0 = m.start(8)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[8]
+                            said = m[9]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
-                        if g == 10:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -331,16 +342,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
-                            continue
-                        if g == 12:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 6
+                            s = 5
                             continue
                         return None
                     else:
@@ -411,7 +417,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after '</tool_calls>'; expected: TEXT
+                        # state 4: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_8(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
+                else:
+                    if s < 6:
+                        # state 5: after '</tool_calls>'; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -443,25 +475,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 3:
+                        if g == 4:
                             start0 = m.start()
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 6:
-                            start0 = m.start(5)
+                        if g == 7:
+                            start0 = m.start(6)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 2
                             continue
                         return None
-                else:
-                    if s < 6:
-                        # state 5: after JSON_STRING in tool_call; expected: ', ', '}'
+                    else:
+                        # state 6: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
-                        m = match_8(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -511,31 +542,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 6: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_9(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
         else:
             if s < 11:
                 if s < 9:
@@ -566,7 +572,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     else:
@@ -653,7 +659,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -676,7 +682,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 5:
                                 if unknown0:
@@ -732,7 +738,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -865,7 +871,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 5:
                                 if unknown0:
@@ -921,7 +927,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:

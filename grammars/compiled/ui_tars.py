@@ -23,7 +23,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/ui_tars.lark": 3131735518,
     "shared/ui_tars_alone.lark": 1731776033,
     "shared/ui_tars_call.lark": 3011621532,
@@ -214,21 +214,23 @@ find_1 = lazy(
     r"z])(?:[l](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:eft|ong)|(?<![^\n](?s:.))(?:eft|ong))|[r](?:(?<![^"
     r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))igh|(?<![^\n](?s:.))igh)|[c](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))li"
     r"c|(?<![^\n](?s:.))lic)|[h](?:(?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))o(?:tk|ve)|(?<![^\n](?s:.))ove)|[A]("
-    r"?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[s](?<![^"
-    r"\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<"
-    r"![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n"
-    r"\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:："
-    r"]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_clic"
-    r"k|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)"
-    r"|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]"
-    r"*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|"
-    r"(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,"
-    r"8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)"
-    r"|(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ "
-    r"\t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()"
-    r"|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)["
-    r"^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]"
-    r"{1,1000}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>())",
+    r"?:(?<=[。！？](?s:.))cti|(?<![^\n](?s:.))cti)|[动](?:(?<=[。！？](?s:.))作[:：]|(?<![^\n](?s:.))作[:：])|[<](?<!["
+    r"\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[s](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:cro|wip)|[m](?<![^\n\ ](?s:"
+    r".))(?<![^\n][\ ](?s:.))(?:idd|ove)|[d](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))(?:oub|rag)|[f](?<![^\n\ ]("
+    r"?s:.))(?<![^\n][\ ](?s:.))ini|[t](?<![^\n\ ](?s:.))(?<![^\n][\ ](?s:.))ype|[R](?<![^\n](?s:.))efl|[T](?"
+    r"<![^\n](?s:.))hou|[思](?<![^\n](?s:.))考[:：]))(?:((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_do"
+    r"uble|double_click|right_single|right_click|middle_click|long_press|hover|move_to|drag|scroll|swipe)(?="
+    r"\((?:start_box|point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}"
+    r"=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|"
+    r"))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think("
+    r"?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?:(?<![^\n])|(?<=[.!?。"
+    r"！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}"
+    r"(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r"
+    r"\n]*())|)|(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point"
+    r">))(?:[ \t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：]"
+    r"[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!`"
+    r"`)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|<Thought>())",
     "search",
 )
 match_2 = lazy(
@@ -236,14 +238,16 @@ match_2 = lazy(
     r"((?<![^\n ])(?<![^\n][ ])(?:(?:click|left_single|left_double|double_click|right_single|right_click|midd"
     r"le_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:ty"
     r"pe|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
-    r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。"
-    r"！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())"
-    r"(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))("
-    r"))|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c"
-    r"\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?"
-    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,100"
-    r"0}`(?!`)()|(?:(?i:<think(?:ing)?>))()|(?:<think(?:t|_\w{1,60})>)()|<Thought>()",
+    r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)"
+    r"?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<"
+    r"think(?:ing)?>(?=\n))))()|(?:(?:(?:(?<![^\n])|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}["
+    r"A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c"
+    r"\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|((?<![^\n])(?:click|le"
+    r"ft_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?"
+    r":(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|too"
+    r"l)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
+    r"\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60}"
+    r")>)()|<Thought>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -255,6 +259,11 @@ match_5 = lazy(
     globals(), "match_5",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}\))|(?:,)(?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c"
     r"\r\n]*())|))|)|(\))())",
+)
+match_6 = lazy(
+    globals(), "match_6",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 find_2 = lazy(
     globals(), "find_2",
@@ -275,7 +284,6 @@ find_2 = lazy(
     r"\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))())",
     "search",
 )
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
 match_7 = lazy(globals(), "match_7", r"(?:<\/think(?:t|_\w{1,60})>)()")
 match_8 = lazy(globals(), "match_8", r"</Thought>()")
 match_9 = lazy(
@@ -288,7 +296,7 @@ match_10 = lazy(
     r"[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200}"
     r")(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))",
 )
-may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|<think>|<Thought>", "search")
+may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"<think>|Action:|Thought:|<Thought>", "search")
 match_leading = match_1
 
 
@@ -330,27 +338,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 6:
-                        start0 = m.start(4)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[4]
-                        key0 = m[5]
+                    if g == 4:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 11:
-                        start0 = m.start()
+                    if g == 7:
+                        start0 = m.start(5)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[5]
+                        key0 = m[6]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 16:
+                    if g == 12:
                         start0 = m.start()
-                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
                     if g == 17:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
                         continue
@@ -367,7 +375,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: ACTION_NAME, '\nAction: ', ACTION_NAME, …
+                        # state 1: at an opening marker; expected: ACTION_NAME, '<think>\n', '\nAction: ', …
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -380,38 +388,43 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 6:
-                            start0 = m.start(4)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            key0 = m[5]
+                        if g == 4:
+                            start0 = m.start()
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 8:
-                            start0 = m.start(4)
+                        if g == 7:
+                            start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            e = m.end(7)
+                            name0 = m[5]
+                            key0 = m[6]
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 9:
+                            start0 = m.start(5)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[5]
+                            e = m.end(8)
                             raw = text[start0:e]
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                 return None
                             pos = m.end()
                             s = 9
                             continue
-                        if g == 10:
-                            start0 = m.start(9)
+                        if g == 11:
+                            start0 = m.start(10)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[9]
+                            name0 = m[10]
                             pos = m.end()
                             s = 10
                             continue
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 12:
+                        if g == 13:
                             start0 = m.start()
                             pos = m.end()
                             # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -437,12 +450,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 13:
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             s = 11
                             continue
-                        if g == 14:
+                        if g == 15:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -468,19 +481,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 15:
+                        if g == 16:
                             out.after_text = False
                             pos = m.end()
-                            s = 5
-                            continue
-                        if g == 16:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
-                            pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         if g == 17:
                             start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
@@ -610,7 +618,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 5:
                     if s < 4:
-                        # state 3: after '=' in action; expected: PYTHON_VALUE
+                        # state 3: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_6(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        return None
+                    else:
+                        # state 4: after '=' in action; expected: PYTHON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -721,8 +754,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after 'Thought: ' in think; expected: REASONING
+                else:
+                    if s < 6:
+                        # state 5: after 'Thought: ' in think; expected: REASONING
                         m = find_2(text, pos)
                         if m is not None:
                             e = m.start()
@@ -745,7 +779,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             name0 = m[1]
                             key0 = m[2]
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 5:
                             start0 = m.start(1)
@@ -768,12 +802,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
-                else:
-                    if s < 6:
-                        # state 5: after _CODE_SPAN; expected: TEXT
+                    else:
+                        # state 6: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -793,53 +826,28 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 6:
-                            start0 = m.start(4)
+                        if g == 7:
+                            start0 = m.start(5)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[4]
-                            key0 = m[5]
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 11:
-                            start0 = m.start()
+                            name0 = m[5]
+                            key0 = m[6]
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 13:
+                        if g == 12:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 5
+                            continue
+                        if g == 14:
                             start0 = m.start()
                             pos = m.end()
                             s = 11
                             continue
-                        if g == 15:
+                        if g == 16:
                             out.after_text = False
                             pos = m.end()
-                            s = 5
-                            continue
-                        return None
-                    else:
-                        # state 6: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_6(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
         else:
@@ -867,7 +875,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                     else:
@@ -892,7 +900,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                 else:
@@ -1079,15 +1087,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 11:
+                        if g == 12:
                             start0 = m.start()
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
-                        if g == 15:
+                        if g == 16:
                             out.after_text = False
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                     else:
@@ -1179,7 +1187,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 5
+                            s = 6
                             continue
                         return None
                     else:

@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/named_calls.lark": 2136305745,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "ui_tars_calls.lark": 2561778418,
 }
 FORMAT = "ui_tars_calls"
@@ -174,15 +174,16 @@ mapping = mapping_of(header)
 first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?:\\{(?=\\s{0,99}(?:\"(?:type|name|arguments|id)\"|[\"'“]{0,2}(?:name|arguments)[\"'”]{0,2}|\"(?:[na"
-    r'meNAME]{3,5}|[argumentsARGUMENTS]{8,10})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_cal'
-    r'l_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
-    r'\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|st'
-    r'atus)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ '
-    r"\t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)("
-    r"?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|("
-    r"?:(?i:<think(?:ing)?>))()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    r')?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:\{(?=\s{0,99}(?:"(?:type|nam'
+    "e|arguments|id)\"|[\"'“]{0,2}(?:name|arguments)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,1"
+    r'0})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t'
+    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|pa'
+    r'rameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:'
+    r'"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t'
+    r'\x0c\r\n]*()|(\})())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n '
+    r"]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|``"
+    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -191,11 +192,15 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
 match_4 = lazy(
     globals(), "match_4",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_5 = lazy(
+    globals(), "match_5",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))|(?:"(?:[^"\\\n]|\\.){0,'
     r'200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_5 = lazy(globals(), "match_5", r"(?:(?i:<\/think(?:ing)?>))()")
 match_6 = lazy(
     globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
@@ -262,39 +267,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 6:
+                    if g == 1:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        said = m[5]
-                        last = said[1:-1]
-                        name0 = last
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 14:
+                    if g == 7:
                         start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
+                        said = m[6]
+                        last = said[1:-1]
+                        name0 = last
                         pos = m.end()
                         s = 3
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', _DATA_FENCE_OPEN, _FENCE_OPEN, _LON…
+                    # state 1: at an opening marker; expected: '<think>\n', '{', _DATA_FENCE_OPEN, _FEN…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 3:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[1]
+                        said = m[2]
                         last = said[1:-1]
                         id0 = last
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 3:
+                    if g == 4:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
@@ -340,7 +350,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
@@ -365,27 +375,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[5]
+                        said = m[6]
                         last = said[1:-1]
                         name0 = last
                         pos = m.end()
-                        s = 2
+                        s = 3
                         continue
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
-                        said = m[5]
+                        said = m[6]
                         last = said[1:-1]
                         name0 = last
                         if unknown0:
                             return None
                         if mapping.is_name(name0 or ""):
-                            e = m.end(7)
+                            e = m.end(8)
                             raw = text[start0:e]
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                 return None
@@ -394,11 +404,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             if parts0.__class__ is not str:
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(7))
+                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(8))
                         pos = m.end()
                         s = 7
                         continue
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
@@ -424,7 +434,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -450,7 +460,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -476,7 +486,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 12:
+                    if g == 13:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -502,103 +512,98 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 13:
+                    if g == 14:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 7
                         continue
-                    if g == 14:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 3
-                        continue
                     return None
             else:
                 if s < 3:
-                    # state 2: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"typ…
-                    if pos == n:
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
                         return None
-                    m = match_4(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 1:
-                            pos = m.end()
-                            # after '"arguments": ' in code|tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 7
+                        continue
+                    return None
+                else:
+                    if s < 4:
+                        # state 3: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"typ…
+                        if pos == n:
+                            return None
+                        m = match_5(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '"arguments": ' in code|tool_call; expected: JSON_VALUE
                                 if pos == n:
                                     return None
                                 c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
                                         return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 8
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
                                         return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 8
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 8
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 2:
+                                pos = m.end()
+                                s = 9
                                 continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        if g == 2:
-                            pos = m.end()
-                            s = 9
-                            continue
-                        return None
-                    if args0 is not None or key0 is not None:
-                        return True
-                    return bool(out.segments or out.run_model)
-                else:
-                    if s < 4:
-                        # state 3: after '<think>\n' in think; expected: REASONING
-                        e = pos
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_5(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
                             return None
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        g = m.lastindex
-                        if g == 1:
-                            end_think(out, start0, m.end())
-                            pos = m.end()
-                            s = 7
-                            continue
-                        return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
                     else:
                         # state 4: after ', ' in code|tool_call; expected: '"id": ', '"arguments": ', '"typ…
                         if pos == n:
@@ -735,15 +740,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 6:
+                        if g == 7:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
-                            s = 2
+                            s = 3
                             continue
                         return None
             else:

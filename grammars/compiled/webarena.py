@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/webarena_bare.lark": 2695561377,
     "shared/webarena_type.lark": 804310664,
     "webarena.lark": 20147939,
@@ -85,17 +85,18 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[<IT`it])(?=[<`]|(?<![a-z])(?:[Tt](?<![\w](?s:.))he\s|[Ii](?<![\w](?s:.))n\s[Ss]))(?:(?:```\s{0,9}(?"
-    r"=(?:click|type|hover|clear|upload|press|scroll|tab_focus|goto|stop)[ ]?\[|(?:new_tab|close_tab|go_back|"
-    r"go_forward|stop)\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9"
-    r"}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|("
-    r"(?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he"
-    r" next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab"
-    r"|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a"
-    r"-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|"
-    r"))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|to"
-    r"ol)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?i:<think("
-    r"?:ing)?>))())",
+    r"(?=[<IT`it])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[Tt](?<![\w](?s:.))he\s|[Ii](?"
+    r"<![\w](?s:.))n\s[Ss]))(?:(?:```\s{0,9}(?=(?:click|type|hover|clear|upload|press|scroll|tab_focus|goto|s"
+    r"top)[ ]?\[|(?:new_tab|close_tab|go_back|go_forward|stop)\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|clo"
+    r"se_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]"
+    r"{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)"
+    r"|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:in"
+    r"g)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?"
+    r"[Tt]he next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:n"
+    r"ew_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload"
+    r")\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:"
+    r"\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json"
+    r"|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
@@ -103,13 +104,14 @@ match_1 = lazy(
     r"(?:```\s{0,9}(?=(?:click|type|hover|clear|upload|press|scroll|tab_focus|goto|stop)[ ]?\[|(?:new_tab|clo"
     r"se_tab|go_back|go_forward|stop)\s{0,9}```))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward"
     r"|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*("
-    r"?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?<!\w)(?:[Ii]n [Ss]u"
-    r"mmary, )?[Tt]he next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]"
-    r"*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:ty"
-    r"pe|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n"
-    r"]*(?:(?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```"
-    r")(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()"
-    r"|(?:(?i:<think(?:ing)?>))()",
+    r"?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?:(?i:(?<![^\n>\w.!?"
+    r"。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ "
+    r"])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I will"
+    r" perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|"
+    r"go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t"
+    r"\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?i:```(?<"
+    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
+    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -123,13 +125,17 @@ may_lack_closer_1 = lazy(
     r"[ \[`]))",
     "search",
 )
-match_5 = lazy(globals(), "match_5", r"(?:\][ ]?\[)()")
-match_6 = lazy(
-    globals(), "match_6",
+match_5 = lazy(
+    globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_6 = lazy(globals(), "match_6", r"(?:\][ ]?\[)()")
+match_7 = lazy(
+    globals(), "match_7",
     r"(?:\][ ]?\[(?=(?:press_enter_after=)?[01]\]\s{0,9}```))()|((?:\](?=\s{0,9}```)))(?:[ \t\x0c\r\n]*(?:```"
     r"())|)",
 )
-match_7 = lazy(globals(), "match_7", r"(?:(?i:<\/think(?:ing)?>))()")
 match_leading = None
 
 
@@ -178,44 +184,44 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 8:
-                        start0 = m.start(7)
+                    if g == 7:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 9:
+                        start0 = m.start(8)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        e = m.end(7)
+                        name0 = m[8]
+                        e = m.end(8)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 10:
-                        start0 = m.start(9)
+                    if g == 11:
+                        start0 = m.start(10)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[9]
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 12:
-                        start0 = m.start(11)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[11]
+                        name0 = m[10]
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 14:
-                        start0 = m.start()
+                    if g == 13:
+                        start0 = m.start(12)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[12]
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 17:
+                    if g == 15:
                         start0 = m.start()
                         pos = m.end()
                         s = 7
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _FENCE_OPEN, '\nIn summary, the next act…
+                    # state 1: at an opening marker; expected: _FENCE_OPEN, '<think>\n', '\nIn summary,…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -245,32 +251,37 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 8
                         continue
-                    if g == 8:
-                        start0 = m.start(7)
+                    if g == 7:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 9:
+                        start0 = m.start(8)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[7]
-                        e = m.end(7)
+                        name0 = m[8]
+                        e = m.end(8)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 10:
-                        start0 = m.start(9)
+                    if g == 11:
+                        start0 = m.start(10)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[9]
-                        pos = m.end()
-                        s = 4
-                        continue
-                    if g == 12:
-                        start0 = m.start(11)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[11]
+                        name0 = m[10]
                         pos = m.end()
                         s = 5
                         continue
                     if g == 13:
+                        start0 = m.start(12)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[12]
+                        pos = m.end()
+                        s = 6
+                        continue
+                    if g == 14:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -296,12 +307,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 14:
+                    if g == 15:
                         start0 = m.start()
                         pos = m.end()
-                        s = 6
+                        s = 7
                         continue
-                    if g == 15:
+                    if g == 16:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -327,16 +338,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 16:
+                    if g == 17:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 2
-                        continue
-                    if g == 17:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 7
                         continue
                     return None
             else:
@@ -386,7 +392,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 8
                         continue
-                    if g == 16:
+                    if g == 17:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
@@ -442,7 +448,30 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
         else:
             if s < 6:
                 if s < 5:
-                    # state 4: after ' [' in action; expected: ARG_VALUE
+                    # state 4: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_5(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        out.reasoning(text[pos:e], pos, e)
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 2
+                        continue
+                    return None
+                else:
+                    # state 5: after ' [' in action; expected: ARG_VALUE
                     e = pos
                     while True:
                         e = text.find("]", e)
@@ -487,15 +516,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 2
                         continue
                     return None
-                else:
-                    # state 5: after ' [' in action; expected: ARG_VALUE
+            else:
+                if s < 7:
+                    # state 6: after ' [' in action; expected: ARG_VALUE
                     e = pos
                     while True:
                         e = text.find("]", e)
                         if e < 0:
                             m = None
                             break
-                        m = match_5(text, e)
+                        m = match_6(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -533,7 +563,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_6(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -611,57 +641,33 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         return None
                     return None
-            else:
-                if s < 7:
-                    # state 6: after _FENCE_OPEN in code; expected: CODE
-                    e = pos
-                    while True:
-                        e = text.find("`", e)
-                        if e < 0:
-                            m = None
-                            break
-                        if e > pos and text[e - 1] in spaces_1:
-                            m = spaced_1(text, pos)
-                            if m is not None:
-                                e = m.start()
-                            break
-                        m = match_2(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if once == SEGMENT and not out.segments:
-                        return None
-                    if pos < e:
-                        out.show(e)
-                    g = m.lastindex
-                    if g == 1:
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 2
-                        continue
-                    return None
                 else:
                     if s < 8:
-                        # state 7: after '<think>\n' in think; expected: REASONING
+                        # state 7: after _FENCE_OPEN in code; expected: CODE
                         e = pos
                         while True:
-                            e = text.find("<", e)
+                            e = text.find("`", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_7(text, e)
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_2(text, e)
                             if m is not None:
                                 break
                             e += 1
                         if m is None:
                             return None
+                        if once == SEGMENT and not out.segments:
+                            return None
                         if pos < e:
-                            out.reasoning(text[pos:e], pos, e)
+                            out.show(e)
                         g = m.lastindex
                         if g == 1:
-                            end_think(out, start0, m.end())
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 2
                             continue
@@ -674,7 +680,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if e < 0:
                                 m = None
                                 break
-                            m = match_5(text, e)
+                            m = match_6(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -712,7 +718,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_6(text, e)
+                                m = match_7(text, e)
                                 if m is not None:
                                     break
                                 e += 1

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 441544785,
+    "shared/think.lark": 1264523609,
     "shared/turn.lark": 3074038624,
     "xlam.lark": 634156597,
 }
@@ -64,19 +64,21 @@ match_2 = lazy(
     r'PARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
     r'_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
     r'\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:'
-    r'[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool'
-    r")[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
-    r'\n]{0,80}\n()|\[TOOL_CALLS\](?=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|a'
-    "rguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|"
-    r'[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n'
-    r']*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"'
-    r'\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*('
-    r"))|))|))|))|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s"
-    "{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)["
-    "\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})\")\\s{0,99}:)))(?:[ "
-    r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:('
-    r'?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("'
-    r'[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:<think(?:ing)?>))()',
+    r'[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:i'
+    r"ng)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?"
+    r">|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!"
+    r"[^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|\[TOOL_CALLS\](?=\s{0"
+    r',9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|arguments|parameters|args|id)"|["'
+    "'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmet"
+    r'sPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_cal'
+    r'l_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s'
+    r'{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,1000'
+    r'}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|argumen'
+    "ts|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argum"
+    r'entsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:('
+    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
+    r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|)'
+    r")|))|)",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -102,6 +104,11 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_9 = lazy(
+    globals(), "match_9",
     "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“"
     "]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsP"
     r'ARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_'
@@ -109,13 +116,12 @@ match_8 = lazy(
     r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|'
     r")|\[TOOL_CALLS\](?=\s{0,9}\[)|<tool_call>(?=\s{0,99}\[))",
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_10 = lazy(
+    globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
     r'"\s{0,99}:))',
 )
-match_10 = lazy(globals(), "match_10", r"(?:(?i:<\/think(?:ing)?>))()")
 match_11 = lazy(
     globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
@@ -269,40 +275,40 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 12:
-                            start0 = m.start(10)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[11]
-                            last = said[1:-1]
-                            name0 = last
+                        if g == 8:
+                            start0 = m.start()
                             pos = m.end()
                             s = 5
                             continue
                         if g == 13:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
+                            start0 = m.start(11)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[12]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 16:
-                            start0 = m.start(14)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[15]
-                            last = said[1:-1]
-                            name0 = last
+                        if g == 14:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 7
                             continue
                         if g == 17:
-                            start0 = m.start()
+                            start0 = m.start(15)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[16]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 8
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, '[', _DATA_FENCE_OPEN, _FENCE…
+                        # state 1: at an opening marker; expected: _TURN_END, '[', '<think>\n', _DATA_FENCE…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -369,6 +375,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 8:
                             start0 = m.start()
                             pos = m.end()
+                            s = 5
+                            continue
+                        if g == 9:
+                            start0 = m.start()
+                            pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
                             e = pos
                             while True:
@@ -392,7 +403,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 9:
+                        if g == 10:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -418,34 +429,29 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 12:
-                            start0 = m.start(10)
+                        if g == 13:
+                            start0 = m.start(11)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[11]
+                            said = m[12]
                             last = said[1:-1]
                             name0 = last
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 13:
-                            start0 = m.start()
-                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 16:
-                            start0 = m.start(14)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[15]
-                            last = said[1:-1]
-                            name0 = last
+                        if g == 14:
+                            start0 = m.start()
+                            end_code(out, start0, m.end())
                             pos = m.end()
                             s = 7
                             continue
                         if g == 17:
-                            start0 = m.start()
+                            start0 = m.start(15)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            said = m[16]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 8
                             continue
@@ -515,98 +521,123 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 4: after _DATA_FENCE_OPEN in code; expected: CODE, '[', _TOKEN, _CALLS_OPEN
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start1 = m.start(1)
-                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                    unknown1 = 0
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    name1 = last
-                                    pos = m.end()
-                                    # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
-                                    if pos == n:
-                                        return None
-                                    m = match_9(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c == "{":
-                                                try:
-                                                    last, e = scan(text, pos)
-                                                    said = text[pos:e]
-                                                    if e - pos > depth or "\\" in said:
-                                                        last = checked(last, said, depth)
-                                                except UNSOUND:
-                                                    return None
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args1, parts1 = last, said
-                                                pos = e
-                                                s = 11
-                                                continue
-                                            if c in "\"-0123456789[fnt":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if last.__class__ is not dict:
-                                                    last, said = object_of(last, said, settings.max_depth)
-                                                    if last.__class__ is not dict:
-                                                        return None
-                                                args1, parts1 = last, said
-                                                pos = e
-                                                s = 11
-                                                continue
-                                            if args1 is not None or key1 is not None:
-                                                return True
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    if args1 is not None or key1 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
+                            # state 4: after '<think>\n' in think; expected: REASONING
                             e = pos
                             while True:
-                                e = text.find("`", e)
+                                e = text.find("<", e)
                                 if e < 0:
                                     m = None
                                     break
-                                if e > pos and text[e - 1] in spaces_1:
-                                    m = spaced_1(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_4(text, e)
+                                m = match_8(text, e)
                                 if m is not None:
                                     break
                                 e += 1
                             if m is None:
                                 return None
-                            if once == SEGMENT and not out.segments:
-                                return None
                             if pos < e:
-                                out.show(e)
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 7
+                                continue
                             return None
             else:
                 if s < 7:
                     if s < 6:
-                        # state 5: after JSON_STRING in tool_call; expected: ', ', '}'
+                        # state 5: after _DATA_FENCE_OPEN in code; expected: CODE, '[', _TOKEN, _CALLS_OPEN
+                        m = match_9(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                start1 = m.start(1)
+                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                unknown1 = 0
+                                said = m[2]
+                                last = said[1:-1]
+                                name1 = last
+                                pos = m.end()
+                                # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
+                                if pos == n:
+                                    return None
+                                m = match_10(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        # after '"arguments": ' in tool_call in code; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c == "{":
+                                            try:
+                                                last, e = scan(text, pos)
+                                                said = text[pos:e]
+                                                if e - pos > depth or "\\" in said:
+                                                    last = checked(last, said, depth)
+                                            except UNSOUND:
+                                                return None
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 11
+                                            continue
+                                        if c in "\"-0123456789[fnt":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if last.__class__ is not dict:
+                                                last, said = object_of(last, said, settings.max_depth)
+                                                if last.__class__ is not dict:
+                                                    return None
+                                            args1, parts1 = last, said
+                                            pos = e
+                                            s = 11
+                                            continue
+                                        if args1 is not None or key1 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
+                                if args1 is not None or key1 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
+                        e = pos
+                        while True:
+                            e = text.find("`", e)
+                            if e < 0:
+                                m = None
+                                break
+                            if e > pos and text[e - 1] in spaces_1:
+                                m = spaced_1(text, pos)
+                                if m is not None:
+                                    e = m.start()
+                                break
+                            m = match_4(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if once == SEGMENT and not out.segments:
+                            return None
+                        if pos < e:
+                            out.show(e)
+                        return None
+                    else:
+                        # state 6: after JSON_STRING in tool_call; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_6(text, pos)
@@ -659,8 +690,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 6: after _CODE_SPAN; expected: TEXT
+                else:
+                    if s < 8:
+                        # state 7: after _CODE_SPAN; expected: TEXT
                         if once:
                             out.flush()
                             return pos
@@ -703,87 +735,61 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 2
                             continue
                         return None
-                else:
-                    if s < 8:
-                        # state 7: after JSON_STRING in tool_call; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_6(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
+                    else:
+                        if s < 9:
+                            # state 8: after JSON_STRING in tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                if c == "{":
-                                    try:
-                                        last, e = scan(text, pos)
-                                        said = text[pos:e]
-                                        if e - pos > depth or "\\" in said:
-                                            last = checked(last, said, depth)
-                                    except UNSOUND:
-                                        return None
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
                                             return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 13
-                                    continue
-                                if c in "\"-0123456789[fnt":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if last.__class__ is not dict:
-                                        last, said = object_of(last, said, settings.max_depth)
-                                        if last.__class__ is not dict:
+                                        c = text[pos]
+                                    if c == "{":
+                                        try:
+                                            last, e = scan(text, pos)
+                                            said = text[pos:e]
+                                            if e - pos > depth or "\\" in said:
+                                                last = checked(last, said, depth)
+                                        except UNSOUND:
                                             return None
-                                    args0, parts0 = last, said
-                                    pos = e
-                                    s = 13
-                                    continue
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 9:
-                            # state 8: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_10(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 13
+                                        continue
+                                    if c in "\"-0123456789[fnt":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if last.__class__ is not dict:
+                                            last, said = object_of(last, said, settings.max_depth)
+                                            if last.__class__ is not dict:
+                                                return None
+                                        args0, parts0 = last, said
+                                        pos = e
+                                        s = 13
+                                        continue
+                                    if args0 is not None or key0 is not None:
+                                        return True
+                                    return bool(out.segments or out.run_model)
                                 return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end())
-                                pos = m.end()
-                                s = 6
-                                continue
-                            return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 9: after JSON_VALUE in tool_call; expected: ', '
                             if pos == n:
@@ -846,7 +852,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_9(text, pos)
+                                m = match_10(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -945,7 +951,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -976,7 +982,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                 if pos == n:
                                     return None
-                                m = match_9(text, pos)
+                                m = match_10(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1036,7 +1042,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                 out.after_text = False
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if args1 is not None or key1 is not None:
@@ -1127,7 +1133,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -1159,7 +1165,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    m = match_9(text, pos)
+                                    m = match_10(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -1246,7 +1252,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     pos = m.end()
-                                    s = 6
+                                    s = 7
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1258,7 +1264,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 15: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
-                        m = match_9(text, pos)
+                        m = match_10(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -1325,7 +1331,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
                                 out.after_text = False
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if args1 is not None or key1 is not None:
@@ -1351,7 +1357,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
                                 pos = m.end()
-                                s = 6
+                                s = 7
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
@@ -1374,7 +1380,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                     pos = m.end()
-                                    s = 6
+                                    s = 7
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:
@@ -1413,7 +1419,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                     end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(5))
                                     pos = m.end()
-                                    s = 6
+                                    s = 7
                                     continue
                                 return None
                             if args0 is not None or key0 is not None:

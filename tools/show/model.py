@@ -11,6 +11,7 @@ from outspoken import Reply, parse
 from outspoken.cli.explain import segment_title, segment_value
 from outspoken.grammar.automaton import Config
 from outspoken.parsing.options import read_options
+from outspoken.parsing.session import TextJoiner
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.printing import one_line
@@ -191,6 +192,7 @@ class _Recorder:
         self._new: list[Event] = []
         self.session = TracedSession(read_options(requested, tools), prefix, self._new)
         self._sent: dict[int, int] = {}
+        self._joiner = TextJoiner(self.session)
         self.events: list[Event] = []
         self.snapshots: list[_Snapshot] = []
 
@@ -210,7 +212,8 @@ class _Recorder:
         for event in self._new:
             if isinstance(event, ToolCallDelta):
                 self._sent[event.index] += len(event.arguments)
-        self.events += self._new
+        self.events += self._joiner.join(self._new)
+        self.events += self._joiner.end(arrived) if ended else []
         self._new.clear()
         held = [] if ended else self.session.held(arrived, self._sent)
         spans = tuple([(max(start, 0), end) for start, end in held if end > 0])

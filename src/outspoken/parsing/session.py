@@ -24,8 +24,7 @@ class Session:
     def __init__(self, reader: ResponseReader, events: list[Event]) -> None:
         self._reader, self._events = reader, events
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        #: joins the text; made for the first text
-        self._message: PlacedMessage | None = None
+        self._joiner = TextJoiner(reader)
         self.reply: Reply | None = None
 
     def feed(self, chunk: str | bytes | None) -> list[Event]:
@@ -68,10 +67,7 @@ class Session:
         except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise
-        events = self._take_events()
-        if self._message is not None and (text := self._message.end(len(self.reply.raw))):
-            events.append(TextDelta(text))
-        return [*events, Done(self.reply)]
+        return [*self._take_events(), *self._end_text(len(self.reply.raw)), Done(self.reply)]
 
     def _take_events(self) -> list[Event]:
         """The events since the last time, with text that is joined."""
@@ -83,6 +79,20 @@ class Session:
         return taken
 
     def _joined(self, events: list[Event]) -> list[Event]:
+        return self._joiner.join(events)
+
+    def _end_text(self, length: int) -> list[Event]:
+        return self._joiner.end(length)
+
+
+class TextJoiner:
+    """Joins the text of a response that is being read (`PlacedText`)."""
+
+    def __init__(self, reader: ResponseReader) -> None:
+        self._reader = reader
+        self._message: PlacedMessage | None = None  # made for the first text
+
+    def join(self, events: list[Event]) -> list[Event]:
         """Some events, with text that is joined with the text before it."""
         made: list[Event] = []
         for event in events:
@@ -91,9 +101,14 @@ class Session:
                 continue
             if self._message is None:
                 self._message = PlacedMessage(self._reader.open_text().read)
-            if text := self._message.add(event.text, event.start, event.end):
+            if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
                 made.append(TextDelta(text))
         return made
+
+    def end(self, length: int) -> list[Event]:
+        """The rest of the text of a response of this length."""
+        text = "" if self._message is None else self._message.end(length)
+        return [TextDelta(text)] if text else []
 
 
 class UnjoinedSession(Session):
@@ -107,3 +122,6 @@ class UnjoinedSession(Session):
 
     def _joined(self, events: list[Event]) -> list[Event]:
         return events.copy()
+
+    def _end_text(self, length: int) -> list[Event]:
+        return []

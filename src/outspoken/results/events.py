@@ -35,10 +35,14 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class PlacedText(TextDelta):
-    """More text, before it is joined with the text so far, and where it stands: offsets in the raw text."""
+    """More text, before it is joined with the text so far, and where it stands: offsets in the raw text.
+
+    The white space of text that is `exact` is final.
+    """
 
     start: int
     end: int
+    exact: bool = False
 
 
 @dataclass(frozen=True)

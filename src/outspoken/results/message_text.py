@@ -22,7 +22,7 @@ class MessageBuilder:
     here; `close` ends the message. Of the white space on both sides of what was removed, one blank line remains if
     there was one on either side, otherwise one line break if there was one, otherwise one space, or nothing before
     punctuation. Nothing remains where no text precedes or follows. The indentation of the following line and all other
-    white space stay. A message of white space alone is empty.
+    white space stay.
 
     `lead` is the text before what was removed on its line, such as a list bullet or heading marks. It is removed, too,
     unless text follows on the same line.
@@ -37,6 +37,18 @@ class MessageBuilder:
         #: the lead of what was removed and the white space before it
         self._lead = ""
         self._at_border = False
+        #: the white space at the end of what was added by `exact`
+        self._tail = ""
+
+    def exact(self, piece: str) -> str:
+        """Add text that is final with its white space, as that of a JSON string is; returns it behind its separator."""
+        if not piece:
+            return ""
+        separator = self._separator("".join(self._held), piece)
+        self._held, self._begun = [], True
+        rest = piece.rstrip(BLANK)
+        self._tail = (self._tail if not rest else "") + piece[len(rest) :]
+        return separator + piece
 
     def text(self, piece: str) -> str:
         """Add text; returns the part of the message that is now final."""
@@ -49,7 +61,7 @@ class MessageBuilder:
         body = body.rstrip(BLANK)
         rest = piece[len(piece.rstrip(BLANK)) :]
         self._held = [rest] if rest else []
-        self._begun = True
+        self._begun, self._tail = True, ""
         return separator + body
 
     def cut(self, lead: str = "") -> None:
@@ -68,7 +80,7 @@ class MessageBuilder:
 
     def close(self) -> str:
         """End the message; returns the rest of it."""
-        return "".join(self._held) if self._begun and self._before is None else ""
+        return "".join(self._held) if self._before is None else ""
 
     def _separator(self, blank: str, body: str) -> str:
         """The separator between the message so far and the next text."""
@@ -83,6 +95,8 @@ class MessageBuilder:
         breaks = min(max(before.count("\n"), blank.count("\n")), 2)
         if not self._begun or (not breaks and not blank and body.startswith(_CLOSE)):
             return ""
+        if self._tail:
+            return "\n" * max(breaks - self._tail.count("\n"), 0)
         return "\n" * breaks + blank[blank.rfind("\n") + 1 :] if "\n" in blank else "\n" * breaks or " "
 
 
@@ -98,21 +112,19 @@ class PlacedMessage(MessageBuilder):
         self._read = read
         self._end = start
 
-    def add(self, piece: str, start: int, end: int) -> str:
-        """Add the text between two offsets; returns the part of the message that is now final."""
+    def add(self, piece: str, start: int, end: int, *, exact: bool = False) -> str:
+        """Add the text between two offsets; returns the part of the message that is now final.
+
+        With `exact`, its own white space is final; see `MessageBuilder.exact`.
+        """
         if start > self._end:
             self._skip(self._read(self._end, start))
         self._end = max(self._end, end)
-        if (
-            self._begun
-            and not self._held
-            and self._before is None
-            and not self._at_border
-            and piece
-            and piece[-1] not in BLANK
-        ):
+        is_within = self._begun and not self._held and self._before is None and not self._at_border
+        if is_within and not exact and piece and piece[-1] not in BLANK:
+            self._tail = ""
             return piece  # as most pieces of a stream
-        return self.text(piece)
+        return self.exact(piece) if exact else self.text(piece)
 
     def remove(self, start: int, end: int, lead: str = "") -> None:
         """Mark that what stands between two offsets was removed."""
@@ -172,7 +184,8 @@ def text_pieces(segments: Iterable[Segment], raw: str, borders: Iterable[int] = 
         while shown and waiting and waiting[0] <= segment.span[0]:
             waiting.popleft()
             message.border()
-        pieces.append(message.add(shown, *segment.span) if shown else "")
+        exact = segment.kind == "text" and raw[slice(*segment.span)] != shown
+        pieces.append(message.add(shown, *segment.span, exact=exact) if shown else "")
         last = number if shown else last
     if last >= 0:
         pieces[last] += message.end(len(raw))

@@ -104,6 +104,8 @@ class Output:
         if self.run_model is not Reasoning:
             self.flush()
             self.run_model, self._run_start = Reasoning, start
+        elif start > self._run_end:  # tags within it belong to it
+            piece = self._slice(self._run_end, start) + piece
         self._run.append(piece)
         self._run_end = self.consumed = end
         if self.events is not None:
@@ -187,10 +189,10 @@ class Output:
 
     # events
 
-    def send_text(self, text: str, span: tuple[int, int]) -> None:
-        """Add the event of text that is no run, if the caller wants it."""
+    def send_text(self, text: str, span: tuple[int, int], *, exact: bool = False) -> None:
+        """Add the event of text that is no run, if the caller wants it; `exact` is that of `PlacedText`."""
         if self.events is not None:
-            self.events.append(self._models.PlacedText(text, *span))
+            self.events.append(self._models.PlacedText(text, *span, exact))
 
     def send(self, *events: Event) -> None:
         """Add events, if the caller wants them."""

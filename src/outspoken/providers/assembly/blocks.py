@@ -194,8 +194,8 @@ class ParsedTextBlock(Block):
     def _forward(self, event: results.Event) -> None:
         send = self.recorder.send
         match event:
-            case results.PlacedText(text, start, end):
-                self.recorder.send_text(text, start + self.offset, end + self.offset)
+            case results.PlacedText():
+                self.recorder.send_text(event.text, event.start + self.offset, event.end + self.offset, event.exact)
             case results.ToolCallStart(index, id, name):
                 send(results.ToolCallStart(self._call_index(index), id, name))
             case results.ToolCallDelta(index, arguments):
