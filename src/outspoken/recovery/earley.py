@@ -118,15 +118,26 @@ def _starts(region: Region) -> list[str]:
 
 def _read_row(row: list[Lexeme], skipped: int, region: Region, start: str) -> RecoveryPath | None:
     """The cheapest reading of a row of tokens, of which the first few only lead to where the region begins."""
-    tokens: Any = [Token(lexeme.kinds, str(i), start_pos=i) for i, lexeme in enumerate(row)]
-    parser: Any = _lark(region.automaton)
-    try:
-        tree: Tree[Token] = parser.parse(tokens, start=start)
-    except UnexpectedInput:
+    tree = _tree(region.automaton, tuple([str(lexeme.kinds) for lexeme in row]), start)
+    if tree is None:
         return None
     grammar = grammar_of(region.automaton)
     readings = list(_readings(tree, row, grammar))
     return _Walk(region, grammar, foreign=start == tolerant.FOREIGN).path(readings[skipped:], cost_of(tree))
+
+
+@lru_cache(maxsize=256)
+def _tree(automaton: Automaton, kinds: tuple[str, ...], start: str) -> Tree[Token] | None:
+    """The cheapest tree of a row of tokens, which are known by their kinds and numbers; None if there is none.
+
+    Models repeat their mistakes. A tree holds nothing of the text, so the next text with the same mistake can share it.
+    """
+    tokens: Any = [Token(Kinds.parse(kind), str(i), start_pos=i) for i, kind in enumerate(kinds)]
+    parser: Any = _lark(automaton)
+    try:
+        return parser.parse(tokens, start=start)
+    except UnexpectedInput:
+        return None
 
 
 def cost_of(tree: Tree[Token]) -> int:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.semantics.steps import Step as RecoveryStep
 
+_BAR = "|"
+
 
 class Kinds(str):
     """The type of a token that may be several terminals: it equals the name of each."""
@@ -19,9 +21,14 @@ class Kinds(str):
     def __new__(cls, names: Iterable[str]) -> Kinds:
         """Make the type of a token that may be each of some terminals."""
         known = sorted(set(names))
-        made = super().__new__(cls, "|".join(known))
+        made = super().__new__(cls, _BAR.join(known))
         made.names = frozenset(known)
         return made
+
+    @classmethod
+    def parse(cls, kinds: str) -> Kinds:
+        """Make the type again from its text, `str(kinds)`."""
+        return cls(kinds.split(_BAR))
 
     def __eq__(self, other: object) -> bool:
         return other in self.names if type(other) is str else self is other
