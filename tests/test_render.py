@@ -312,8 +312,14 @@ def test_another_alternative_is_taken_where_the_first_does_not_read_back(tmp_pat
         reply = parse(render(call, "two_ways"), "two_ways")
         assert [(c.name, c.arguments) for c in reply.tool_calls] == [("f", call["arguments"])]
         assert (" json>" in reply.raw) == ("</arg>" in value)
+    only_actions = (
+        TWO_WAYS.replace("two_ways", "only_actions").replace("tool_call | ", "").replace("tool_call:", "_call:")
+    )
+    only_actions = only_actions.replace("<f><a>1</f>", "<do>back</do>")
+    (tmp_path / "only_actions.lark").write_text(only_actions, "utf-8")
+    load_format(tmp_path / "only_actions.lark")
     actions = [Click(point=Point(x=1, y=2)), GoBack()]
-    assert render(actions, "two_ways").replace("\n", "") == "<do>tap at=[1, 2]</do><do>back</do>"
+    assert render(actions, "only_actions").replace("\n", "") == "<do>tap at=[1, 2]</do><do>back</do>"
 
 
 @in_one_item("name", CALLING)
