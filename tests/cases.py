@@ -1,10 +1,10 @@
-"""The corpus of this checkout; see `tools/shared/corpus.py` for what a case is."""
+"""The corpus of this checkout; see `outspoken.authoring.shared.corpus` for what a case is."""
 
 from __future__ import annotations
 
 from outspoken import formats
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import Case, cases
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import Case, cases
 
 __all__ = ["CASES", "CORPUS", "FORMATS", "Case", "kin"]
 

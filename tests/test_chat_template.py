@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tools.new_format.chat_template import TOKENS, ChatTemplate, TemplateError, writers
-from tools.new_format.messages import Message, RenderedMessage, Tool
+from outspoken.authoring.new_format.chat_template import TOKENS, ChatTemplate, TemplateError, writers
+from outspoken.authoring.new_format.messages import Message, RenderedMessage, Tool
 
 HELLO: list[dict[str, Any]] = [{"role": "user", "content": "Grüezi <b>"}]
 

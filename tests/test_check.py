@@ -11,12 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from outspoken import UnknownFormatError
+from outspoken.authoring.check import check, main, shared_findings
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.registry import compiled_path
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from tests.grammar_mistakes import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
-from tools.check import check, main, shared_findings
-from tools.shared.checkout import Checkout
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import pytest
 
-from tools.check.conflicts import MOST, conflict_findings
-from tools.check.findings import CheckedFile, Finding
-from tools.check.lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
-from tools.fuzz.invariants import calls_in
-from tools.shared.checkout import Checkout
-from tools.shared.grammar_source import Source
-from tools.shared.regex_samples import example
+from outspoken.authoring.check.conflicts import MOST, conflict_findings
+from outspoken.authoring.check.findings import CheckedFile, Finding
+from outspoken.authoring.check.lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
+from outspoken.authoring.fuzz.invariants import calls_in
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.grammar_source import Source
+from outspoken.authoring.shared.regex_samples import example
 
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])
 EXPLAIN = "= help: `python -m tools.check made --explain` prints both derivations"

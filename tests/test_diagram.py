@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from outspoken.authoring import diagram
+from outspoken.authoring.diagram.draw import draw, notation
+from outspoken.authoring.diagram.syntax import Syntax, read_syntax
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import GrammarError
 from tests.loops import in_one_item
-from tools import diagram
-from tools.diagram.draw import draw, notation
-from tools.diagram.syntax import Syntax, read_syntax
-from tools.shared.checkout import Checkout
 
 SVG = "{http://www.w3.org/2000/svg}"
 

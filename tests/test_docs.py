@@ -9,12 +9,12 @@ from shutil import copy, copytree
 
 import pytest
 
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
 from outspoken.patterns.spellings import spellings
 from tools import docs
 from tools.docs import markdown, pages
-from tools.shared.checkout import Checkout
 
 GRAMMAR = """\
 // format:  tiny

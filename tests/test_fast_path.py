@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from outspoken import parse
+from outspoken.authoring.fuzz.invariants import ParseArguments, cost
+from outspoken.authoring.fuzz.mutations import Mutator
 from outspoken.fast_path import detection, reader
 from outspoken.grammar import registry
 from outspoken.parsing.options import read_options
@@ -20,8 +22,6 @@ from outspoken.patterns.analysis import first_chars
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
-from tools.fuzz.invariants import ParseArguments, cost
-from tools.fuzz.mutations import Mutator
 
 #: The sound cases that are left to the parser, by format. Most hold markers in prose or in values, which the grammar
 #: refuses there, or are read with a warning.

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from syrupy.assertion import SnapshotAssertion
 
+from outspoken.authoring.shared.corpus import toml
 from tests.cases import CASES, CORPUS, FORMATS, Case
 from tests.loops import every_case, in_one_item
-from tools.shared.corpus import toml
 from tools.shared.snapshots import readable, refusal
 
 GRAMMARS = Path(__file__).parents[1] / "grammars"

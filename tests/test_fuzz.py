@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-import tools.fuzz
-import tools.fuzz.invariants
+import outspoken.authoring.fuzz
+import outspoken.authoring.fuzz.invariants
 from outspoken import Reply, Text, parse
+from outspoken.authoring.fuzz import Fuzzer, main
+from outspoken.authoring.fuzz.generator import Generator
+from outspoken.authoring.fuzz.invariants import ParseArguments, check, check_detected, check_reply, pieces
+from outspoken.authoring.fuzz.minimise import minimise
+from outspoken.authoring.fuzz.mutations import CHANGES, Mutator
+from outspoken.authoring.fuzz.report import TITLES, Finding, save
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import cases, sources
 from outspoken.results.edits import REPAIR_LIMITS
 from tests.cases import CASES, FORMATS, Case
-from tools.fuzz import Fuzzer, main
-from tools.fuzz.generator import Generator
-from tools.fuzz.invariants import ParseArguments, check, check_detected, check_reply, pieces
-from tools.fuzz.minimise import minimise
-from tools.fuzz.mutations import CHANGES, Mutator
-from tools.fuzz.report import TITLES, Finding, save
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import cases, sources
 
 _TEXTS = 60
 #: How many seeds of each format are read.
@@ -52,7 +52,7 @@ def kept_cases(checkout: Checkout) -> list[Case]:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_responses_of_a_grammar_and_changed_ones(format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools.fuzz, "cases", kept_cases)
+    monkeypatch.setattr(outspoken.authoring.fuzz, "cases", kept_cases)
     fuzz = Fuzzer([format_], Checkout())
     found = [str(finding) for seed in range(_SEEDS) for finding in fuzz.run(format_, seed)]
     assert found == []
@@ -160,7 +160,7 @@ def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
 
 @pytest.fixture
 def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools.fuzz.invariants, "parse", without_cologne)
+    monkeypatch.setattr(outspoken.authoring.fuzz.invariants, "parse", without_cologne)
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def checkout(tmp_path: Path) -> Checkout:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the clock is half a minute later."""
     looks = iter(range(0, 30 * 10_000, 30))
-    monkeypatch.setattr(tools.fuzz.time, "monotonic", lambda: float(next(looks)))
+    monkeypatch.setattr(outspoken.authoring.fuzz.time, "monotonic", lambda: float(next(looks)))
 
 
 FOUND = """\
@@ -283,7 +283,7 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Ch
             raise IndexError(len(text))
         return parse(text, *arguments, **options)
 
-    monkeypatch.setattr(tools.fuzz.invariants, "parse", fails)
+    monkeypatch.setattr(outspoken.authoring.fuzz.invariants, "parse", fails)
     with checkout.in_use():
         fuzz = Fuzzer(["text"], checkout)
         finding = next(f for seed in range(50) for f in fuzz.run("text", seed) if f.kind == "raises")

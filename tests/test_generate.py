@@ -15,6 +15,14 @@ from typing import Any
 import pytest
 
 from outspoken import parse
+from outspoken.authoring.fuzz import random_values as values
+from outspoken.authoring.fuzz.generator import Generator, Response
+from outspoken.authoring.fuzz.lexer import Position
+from outspoken.authoring.fuzz.reference import Content, content_of, opened_before, read
+from outspoken.authoring.fuzz.state_graph import StateGraph, Step, step_of
+from outspoken.authoring.fuzz.token_text import TerminalForm
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.regex_samples import RegexSampler, branches
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition
 from outspoken.grammar.tables import Terminal
@@ -25,14 +33,6 @@ from outspoken.patterns.syntax import parse as parse_pattern
 from outspoken.results.errors import GrammarError
 from tests.cases import CASES, FORMATS
 from tests.loops import for_each, in_one_item
-from tools.fuzz import random_values as values
-from tools.fuzz.generator import Generator, Response
-from tools.fuzz.lexer import Position
-from tools.fuzz.reference import Content, content_of, opened_before, read
-from tools.fuzz.state_graph import StateGraph, Step, step_of
-from tools.fuzz.token_text import TerminalForm
-from tools.shared.checkout import Checkout
-from tools.shared.regex_samples import RegexSampler, branches
 
 #: So many seeds take every step of every grammar, in every spelling.
 ENOUGH = 4000

@@ -10,9 +10,9 @@ import pytest
 
 import outspoken
 from outspoken import formats
+from outspoken.authoring.check import findings, shared_findings
+from outspoken.authoring.shared.checkout import Checkout
 from tests.loops import in_one_item
-from tools.check import findings, shared_findings
-from tools.shared.checkout import Checkout
 
 HOUSE = Checkout()
 NAMES = HOUSE.names()

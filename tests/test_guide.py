@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from outspoken import formats
-from tools.shared.checkout import TOP, Checkout
+from outspoken.authoring.shared.checkout import TOP, Checkout
 
 GUIDE = TOP / "grammars" / "README.md"
 COPIED = ("grammars", "snapshots", "src", "tests", "tools")

@@ -25,12 +25,8 @@ from outspoken import (
     parse,
     stream,
 )
-from outspoken.detection.opener_index import OpenerIndex, Owners
-from outspoken.grammar import registry
-from tests.cases import CASES, FORMATS, Case, kin
-from tests.loops import by_format, every_case, in_one_item, sound_cases
-from tools.fuzz.events import check_events
-from tools.fuzz.invariants import (
+from outspoken.authoring.fuzz.events import check_events
+from outspoken.authoring.fuzz.invariants import (
     ParseArguments,
     check,
     check_chunks,
@@ -43,7 +39,11 @@ from tools.fuzz.invariants import (
     violation_of,
     without_fast_paths,
 )
-from tools.fuzz.violation import ViolationError
+from outspoken.authoring.fuzz.violation import ViolationError
+from outspoken.detection.opener_index import OpenerIndex, Owners
+from outspoken.grammar import registry
+from tests.cases import CASES, FORMATS, Case, kin
+from tests.loops import by_format, every_case, in_one_item, sound_cases
 
 # Every case is cut at every place. Of what else is tried of each case, a share is drawn with a fixed seed, so that it
 # does not grow with the number of formats.
@@ -414,6 +414,6 @@ def test_checks_detect_superlinear_cost(monkeypatch: pytest.MonkeyPatch) -> None
             abs(size)
         return SOUND
 
-    monkeypatch.setattr("tools.fuzz.invariants.parse", slow)
+    monkeypatch.setattr("outspoken.authoring.fuzz.invariants.parse", slow)
     with pytest.raises(ViolationError, match=r"^growth: \d+ calls of functions for twice the text that takes \d+$"):
         check_growth("ab", ParseArguments("text"), 2_000)

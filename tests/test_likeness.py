@@ -7,12 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 from outspoken import parse, render
-from tools.new_format.call_slots import UnclearError, slots_of_object, tokens
-from tools.new_format.grammar_writer import HeaderFields, grammar
-from tools.new_format.notation import Notation
-from tools.new_format.sandbox import grammar_in_use, temporary_checkout
-from tools.new_format.similarity import locate_calls, match_format, matching_formats, notations, rendered_notation
-from tools.shared.checkout import Checkout
+from outspoken.authoring.new_format.call_slots import UnclearError, slots_of_object, tokens
+from outspoken.authoring.new_format.grammar_writer import HeaderFields, grammar
+from outspoken.authoring.new_format.notation import Notation
+from outspoken.authoring.new_format.sandbox import grammar_in_use, temporary_checkout
+from outspoken.authoring.new_format.similarity import (
+    locate_calls,
+    match_format,
+    matching_formats,
+    notations,
+    rendered_notation,
+)
+from outspoken.authoring.shared.checkout import Checkout
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 

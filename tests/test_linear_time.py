@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from outspoken.authoring.fuzz.repetitions import Repetition, check_steps, example_of, main, repetitions
 from outspoken.grammar.registry import names
 from outspoken.providers import LLMResponseParser, ProviderStream
-from tools.fuzz.repetitions import Repetition, check_steps, example_of, main, repetitions
 
 #: What took more than linear time once: refused places that have the same end, entries that never end.
 HOSTILE = [
@@ -42,10 +42,10 @@ def test_repetitions_are_tokens_behind_beginnings() -> None:
 
 
 def test_quadratic_reading_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("tools.fuzz.repetitions.seconds", lambda task: 0.1)  # pyright: ignore
+    monkeypatch.setattr("outspoken.authoring.fuzz.repetitions.seconds", lambda task: 0.1)  # pyright: ignore
     assert main(["text", "--every", "5", "--pieces", "0"]) == 0
     times = iter([0.1, 0.7] * 1_000)
-    monkeypatch.setattr("tools.fuzz.repetitions.seconds", lambda task: next(times))  # pyright: ignore
+    monkeypatch.setattr("outspoken.authoring.fuzz.repetitions.seconds", lambda task: next(times))  # pyright: ignore
     assert main(["text", "--every", "5", "--pieces", "0"]) == 1
     assert "text whole: 0.1, 0.7: " in capsys.readouterr().out
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from outspoken import Reasoning, Text, parse, render
+from outspoken.authoring.check import check
+from outspoken.authoring.new_format import main
+from outspoken.authoring.new_format.messages import MESSAGES
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import Case, cases, sources
 from outspoken.grammar import registry
 from outspoken.grammar.registry import compiled_path
-from tools.check import check
-from tools.new_format import main
-from tools.new_format.messages import MESSAGES
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import Case, cases, sources
 
 OWN = Checkout()
 #: What `check` says of a format that was just written: what its author fills in, and what other tools write.

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from outspoken.authoring.check.findings import CheckedFile
+from outspoken.authoring.check.rules import check_file
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.grammar_source import Source
 from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.payloads.grammar import automaton_of, grammar_text, markers_of
 from tests.payload_streams import read
-from tools.check.findings import CheckedFile
-from tools.check.rules import check_file
-from tools.shared.checkout import Checkout
-from tools.shared.grammar_source import Source
 
 
 @pytest.mark.parametrize(

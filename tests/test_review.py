@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import cases, load
 from tools import review
 from tools.review.changes import KINDS, compare
 from tools.review.snapshot_reader import Model, python_value, read, read_snapshots, written
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import cases, load
 from tools.shared.snapshots import readable
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"x": 1, "y": "a"}}\n</tool_call>'

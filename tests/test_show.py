@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from outspoken import Reply, parse
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.show import main
+from outspoken.authoring.show import model as show_model
+from outspoken.authoring.show.model import show
+from outspoken.authoring.show.tree import Node
 from tests.cases import Case
 from tests.loops import every_case
 from tools.shared import browser
-from tools.shared.checkout import Checkout
-from tools.show import main
-from tools.show import model as show_model
-from tools.show.model import show
-from tools.show.tree import Node
 
 GRAMMAR = r"""// format:  double_square
 // title:   Calls in square brackets

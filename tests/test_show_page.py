@@ -11,11 +11,11 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from outspoken.authoring.show import main
+from outspoken.authoring.show.model import ResponseView, show
+from outspoken.authoring.show.page import page
 from tests.cases import CASES
 from tools.shared.browser import opened
-from tools.show import main
-from tools.show.model import ResponseView, show
-from tools.show.page import page
 
 pytestmark = pytest.mark.browser
 

@@ -16,8 +16,8 @@ from shutil import copy, copytree
 import pytest
 
 from outspoken import parse
-from tools.shared.checkout import TOP, Checkout
-from tools.shared.corpus import Case, load
+from outspoken.authoring.shared.checkout import TOP, Checkout
+from outspoken.authoring.shared.corpus import Case, load
 from tools.shared.snapshots import Complete, markup, readable, refusal
 
 SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'

@@ -14,8 +14,9 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from outspoken import __version__
+from outspoken.authoring.shared.checkout import TOP
 from outspoken.grammar.registry import names
-from tools.shared.checkout import TOP
+from tests.wheel_use import GRAMMAR
 
 LARGEST = 3_000_000
 CALL = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -75,7 +76,10 @@ def check_contents(wheel: Path) -> None:
     assert wheel.stat().st_size <= LARGEST
     archive, info = ZipFile(wheel), f"outspoken-{__version__}.dist-info"
     files = {name.removeprefix("outspoken/") for name in archive.namelist()}
-    wanted = [*(TOP / "src" / "outspoken").glob("**/*.py"), *(TOP / "grammars").glob("**/*.lark")]
+    sources = [
+        path for path in (TOP / "src" / "outspoken").glob("**/*.*") if path.suffix in (".py", ".css", ".html", ".js")
+    ]
+    wanted = [*sources, *(TOP / "grammars").glob("**/*.lark")]
     wanted += [path for path in (TOP / "grammars" / "compiled").iterdir() if path.is_file()]
     expected = {path.relative_to(TOP).as_posix().removeprefix("src/outspoken/") for path in wanted}
     expected |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")}
@@ -99,6 +103,22 @@ def check_commands(commands: Path, folder: Path) -> None:
     assert reply["segments"][1]["arguments"] == {"city": "Paris"}
 
 
+def check_grammars(commands: Path, folder: Path) -> None:
+    """The command of the package checks and fuzzes a grammar in a folder, and says what it lacks to draw it."""
+    (folder / "own_tags.lark").write_text(GRAMMAR, "utf-8")
+    (folder / "own_tags" / "err").mkdir(parents=True)
+    (folder / "own_tags" / "err" / "cut.txt").write_text('<own_call>{"name": "get_wea', "utf-8")
+    assert run(commands / "outspoken", "grammar", "check", "own_tags.lark", cwd=folder) == "own_tags: sound\n"
+    fuzzed = run(commands / "outspoken", "grammar", "fuzz", "own_tags.lark", "--runs", "2", cwd=folder)
+    assert fuzzed.endswith("no violation was found\n")
+    drawn = subprocess.run(
+        [commands / "outspoken", "grammar", "diagram", "own_tags.lark"],
+        cwd=folder, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    message = 'pip install "outspoken[grammar]"'
+    assert (drawn.returncode, drawn.stdout, drawn.stderr.strip().endswith(message)) == (2, "", True)
+
+
 def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     wheel = build(tmp_path)
     check_contents(wheel)
@@ -109,3 +129,4 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     where = run(commands / "python", "-I", "-W", "error", use, cwd=empty)
     assert Path(where.strip()).is_relative_to(tmp_path)
     check_commands(commands, empty)
+    check_grammars(commands, empty)

@@ -18,6 +18,7 @@ GRAMMAR = """\
 // format:  own_tags
 // title:   JSON in tags of our own
 // models:  none
+// source:  made up
 // trim:    text, reasoning
 // example:
 //   <own_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</own_call>

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from outspoken import Text, parse, render
+from outspoken.authoring.shared.checkout import TOP
 from outspoken.grammar.registry import header
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import RenderError
-from tools.shared.checkout import TOP
 
 TOOLS: list[dict[str, Any]] = [
     {

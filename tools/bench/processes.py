@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tools.shared.checkout import TOP
+from outspoken.authoring.shared.checkout import TOP
 
 from .peers import PEERS, TOOLS, Case, body, response
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import cases
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.tables import Tables
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import cases
 
 from .layout import source_of
 from .parts import Shared

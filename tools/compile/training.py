@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text, render
+from outspoken.authoring.shared.corpus import Case
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
@@ -21,7 +22,6 @@ from outspoken.results.errors import RenderError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.handlers import HANDLERS
 from outspoken.semantics.output import Output
-from tools.shared.corpus import Case
 
 from .layout import source_of
 from .parts import Part, Shared

@@ -23,10 +23,10 @@ from outspoken.actions import (
     TypeText,
     Wait,
 )
+from outspoken.authoring.show.session import TracedSession
 from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.parsing.options import read_options
-from tools.show.session import TracedSession
 
 from .markup_calls import LEADS, rendered
 

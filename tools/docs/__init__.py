@@ -9,9 +9,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from outspoken.authoring.diagram import diagram
+from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import OutspokenError
-from tools.diagram import diagram
-from tools.shared.checkout import Checkout
 from tools.shared.generated import outdated, update
 
 from .pages import format_table, index, page

@@ -6,6 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 
 from outspoken import formats, parse
+from outspoken.authoring.diagram.syntax import Marker, Syntax, read_syntax
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import KINDS, cases
+from outspoken.authoring.shared.text import joined
 from outspoken.cli.explain import summary
 from outspoken.detection.opener_index import opener_index
 from outspoken.detection.openers import Marker as OpeningMarker
@@ -15,10 +19,6 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.parsing import FormatInfo
 from outspoken.patterns.spellings import spellings
-from tools.diagram.syntax import Marker, Syntax, read_syntax
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import KINDS, cases
-from tools.shared.text import joined
 
 from .markdown import code, codes, fence, plain, table
 

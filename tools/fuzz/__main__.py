@@ -1,7 +1,6 @@
-"""Runs `python -m tools.fuzz`."""
+"""Runs `python -m tools.fuzz`: `outspoken.authoring.fuzz` on the formats of this checkout."""
 
-from tools.shared.command import run
+from tools.shared.command import run_module
 
-from . import main
-
-run(main)
+if __name__ == "__main__":
+    run_module("outspoken.authoring.fuzz")

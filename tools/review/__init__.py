@@ -17,12 +17,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import Case, cases
+from outspoken.authoring.shared.text import common_length, counted
 from outspoken.results.errors import OutspokenError, UnknownFormatError
 from outspoken.results.snippet import visible
-from tools.shared.checkout import Checkout
-from tools.shared.corpus import Case, cases
 from tools.shared.snapshots import readable, refusal
-from tools.shared.text import common_length, counted
 
 from .changes import ABSENT, KINDS, Change, Difference, compare
 from .snapshot_reader import Model, read, read_snapshots, written

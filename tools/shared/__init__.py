@@ -1,1 +1,1 @@
-"""What several tools use: the checkout, its corpus and snapshots, grammar files as text, and the browser."""
+"""What several tools use: snapshots, generated files, the browser, and running a command."""

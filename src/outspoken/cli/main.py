@@ -84,6 +84,8 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_formats(commands.add_parser("formats", help="list the formats"))
     _add_stats(commands.add_parser("stats", help="count how many responses are ok, repaired, truncated or invalid"))
     _add_stream(commands.add_parser("stream", help="show a provider's stream from standard input as it arrives"))
+    # `outspoken.__main__` runs it; it stands here for the list of commands.
+    commands.add_parser("grammar", help="work on a grammar file: new, check, show, fuzz or diagram", add_help=False)
     _add_serve(commands.add_parser("serve", help="run a proxy that reads calls and reasoning from a server's text"))
     return parser
 
