@@ -56,7 +56,8 @@ def test_responses_of_a_grammar_and_changed_ones(format_: str, monkeypatch: pyte
     fuzz = Fuzzer([format_], Checkout())
     found = [str(finding) for seed in range(_SEEDS) for finding in fuzz.run(format_, seed)]
     assert found == []
-    assert fuzz.texts > 5 * _SEEDS
+    assert fuzz.texts >= 4 * _SEEDS
+    assert fuzz.taken[format_].missed < _SEEDS
 
 
 #: What stands between the name and the arguments of a call.
