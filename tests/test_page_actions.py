@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from outspoken import Parser, Reply, UnknownFormatError, parse, render
+from outspoken import ActionText, Parser, Reply, UnknownFormatError, parse, render
 from outspoken.actions import MODELS, PageContext, PageElement
 from outspoken.actions.codec import effect_of
-from outspoken.processing import parse_action, parse_actions
+from outspoken.processing import ResponseProcessor, parse_action, parse_actions
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
 
@@ -141,6 +142,40 @@ def test_defaults_are_used_and_reported() -> None:
     assert [(d.code, d.severity) for d in reply.diagnostics] == [("default-value", "note")] * 2
 
 
+def test_actions_are_checked_in_one_place() -> None:
+    """Every way of reading corrects and completes actions alike, with a page or without, and reports each change."""
+    actions = [
+        {"action_type": "WAIT"},
+        {"action_type": "WAIT", "seconds": 3},
+        {"action_type": "KEYPRESS", "key": "Enter", "repeat": 0},
+        {"action_type": "EXTRACT"},
+        {"action_type": "EXTRACT", "data_extraction_goal": "tides"},
+        {"action_type": "SCROLL"},
+        {"action_type": "SCROLL", "direction": "left"},
+        {"action_type": "SCROLL", "direction": "round"},
+        {"action_type": "INPUT_TEXT", "id": "AAA", "text": "Outer"},
+        {"action_type": "CLICK", "id": "ZZZ"},
+    ]
+    random, parser = Random(0), Parser("skyvern")
+    for _ in range(40):
+        text = json.dumps({"actions": random.choices(actions, k=random.randrange(1, 5))})
+        page = random.choice([None, PAGE])
+        given = random.choice([None, {"data_extraction_goal": "all tides"}])
+        reader = parser.with_page(page, given)
+        whole, size = reader.parse(text), random.randrange(1, 40)
+        stream = reader.stream([text[at : at + size] for at in range(0, len(text), size)])
+        typed = "".join([event.text for event in stream if isinstance(event, ActionText)])
+        assert stream.reply == whole == parse_actions(text, parser, page, given=given)
+        processed = ResponseProcessor(parser).process(text, page=page, given=given)
+        assert processed.reply == whole
+        assert typed == "".join([action.text for action in whole.actions if action.type == "type_text"])
+        if page is None and given is None:
+            assert parser.parse(text) == whole
+        assert all(action.seconds for action in whole.actions if action.type == "wait")
+        assert all(action.repeat for action in whole.actions if action.type == "press_keys")
+        assert all(action.direction for action in whole.actions if action.type == "scroll")
+
+
 def test_a_goal_may_be_given() -> None:
     asked = {"action_type": "EXTRACT"}
     given = {"data_extraction_goal": "all tides", "extracted_information_schema": {"type": "object"}}
@@ -247,17 +282,13 @@ def test_shapes(response: Any) -> None:
     assert codes(reply) == ["default-value"]
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        {"result": {"steps": '[{"action_type": "WAIT"}]'}},
-        '{"result": {"steps": "[{\\"action_type\\": \\"WAIT\\"}]"}}',
-    ],
-)
-def test_actions_in_another_place_are_found(response: Any) -> None:
+def test_actions_of_a_dict_are_found_in_another_place() -> None:
+    response = {"result": {"steps": '[{"action_type": "WAIT"}]'}}
     reply = parse_actions(response, "skyvern")
     assert [a.type for a in reply.actions] == ["wait"]
     assert "moved-actions" in codes(reply)
+    text = json.dumps(response)
+    assert parse_actions(text, "skyvern") == parse(text, "skyvern")
 
 
 def test_actions_in_a_string() -> None:

@@ -18,7 +18,7 @@ from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 #: Fields of headers that say nothing of how text is read, or that the module has by another name.
-_UNUSED = frozenset({"title", "models", "aliases", "source", "example", "trim", "anchor", "opened", "like", "checks"})
+_UNUSED = frozenset({"title", "models", "aliases", "source", "example", "trim", "anchor", "opened", "like"})
 
 
 def source_of(writer: StateWriter, shared: Shared) -> str:

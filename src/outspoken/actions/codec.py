@@ -11,6 +11,7 @@ from outspoken.grammar.header import Header
 from outspoken.results.actions.base import PROVENANCE, BaseAction, ElementRef
 from outspoken.results.actions.models import model_of
 from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Point, Screen, Space
 from outspoken.results.settings import DEFAULT, Settings
 
@@ -45,13 +46,25 @@ _BOOLEANS = {"true": True, "false": False}
 _ELEMENT_FIELDS = {"point": "element", "start": "start_element", "end": "end_element"}
 
 
+class Finding(NamedTuple):
+    """A diagnostic for an action that was checked."""
+
+    code: str
+    message: str
+    severity: Severity
+
+
 class DecodedAction(NamedTuple):
-    """An action; what is wrong with it ("" for nothing) and in which argument; and the arguments that were clamped."""
+    """An action; what is wrong with it ("" for nothing) and in which argument; and the arguments that were clamped.
+
+    `findings` are what a check of the action found and changed.
+    """
 
     action: Action
     problem: str = ""
     argument: str = ""
     clamped: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def decode_action(

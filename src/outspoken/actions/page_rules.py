@@ -1,4 +1,4 @@
-"""Actions checked against a page, and changed as the `checks` of the format's grammar header say.
+"""Actions read and checked: changed as the `checks` of the format's grammar header say, also against a page.
 
     select_option(kind=checkbox) = set_checked(checked=true)
     wait(!seconds) = wait(seconds=20)
@@ -11,48 +11,75 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar.header import Header
-from outspoken.results.actions.union import Action, BaseAction
-from outspoken.results.diagnostics import Severity
-from outspoken.results.settings import Settings
+from outspoken.results.actions.base import BaseAction
+from outspoken.results.settings import DEFAULT, Settings
 
-from .codec import FieldDecoder, build_action, set_fields, unknown_action
+from .codec import DecodedAction, FieldDecoder, Finding, build_action, decode_action, set_fields, unknown_action
 from .fields import FieldError
 from .mapping import MappingRule, parse_rule
 from .page import PageContext, PageElement
+
+if TYPE_CHECKING:
+    from outspoken.results.actions.union import Action
 
 #: The key of conditions on the element of an action.
 KIND = "kind"
 
 
-class Finding(NamedTuple):
-    """A diagnostic for an action that was checked."""
+def read_action(
+    header: Header,
+    name: str,
+    arguments: dict[str, Any],
+    common: dict[str, Any],
+    settings: Settings = DEFAULT,
+    page: PageContext | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> DecodedAction | None:
+    """The action for a name and arguments, checked; None if the format has no such action.
 
-    code: str
-    message: str
-    severity: Severity
+    `page` holds the elements that the model sees, and `given` arguments that it need not write. The other arguments and
+    what is returned for an invalid action are those of `decode_action`.
+    """
+    made = decode_action(header, name, arguments, common, settings)
+    if made is None or made.problem or (page is None and not header.checks):
+        return made
+    checker = _Checker(header, page, given or {}, settings)
+    try:
+        action = checker.check(made.action)
+    except FieldError as error:
+        subject = f"`{made.action.name}`" if made.action.name else "the action"
+        action = unknown_action(made.action.name, arguments, common)
+        made = DecodedAction(action, f"{subject} {error}", error.argument)
+    return made._replace(action=action, findings=tuple(checker.findings))
 
 
-class PageChecker:
-    """Checks the actions of a format against a page. `given` are arguments that the model need not write."""
+def may_become_another(header: Header, type: str) -> bool:
+    """May a check change an action of a type because of what its element is?"""
+    rules = [rule for rule in _rules(tuple(header.checks.items())) if type in rule.names]
+    return any(condition.keys == (KIND,) for rule in rules for condition in rule.conditions)
+
+
+class _Checker:
+    """Checks an action of a format. `findings` are what it found and changed."""
 
     def __init__(self, header: Header, page: PageContext | None, given: Mapping[str, Any], settings: Settings) -> None:
+        self.findings: list[Finding] = []
         self._header, self._settings, self._page = header, settings, page
         self._given = dict(given)
         self._rules = _rules(tuple(header.checks.items()))
 
-    def check(self, action: Action) -> tuple[Action, list[Finding]]:
-        """The action, with the page's data of its elements and changed if it does not fit; and the findings."""
-        findings: list[Finding] = []
-        action, element = self._resolved(action, findings)
+    def check(self, action: Action) -> Action:
+        """The action, with the page's data of its elements, and changed if it does not fit. Raises FieldError."""
+        action, element = self._resolved(action)
         for rule in self._rules:
             if action.type in rule.names and _applies(rule, action, element):
-                action = self._changed(rule, action, element, findings)
-        return action, findings
+                action = self._changed(rule, action, element)
+        return action
 
-    def _resolved(self, action: Action, findings: list[Finding]) -> tuple[Action, PageElement | None]:
+    def _resolved(self, action: Action) -> tuple[Action, PageElement | None]:
         """The action with the page's data of its elements, and the element that is its target."""
         target: PageElement | None = None
         for field in ("element", "start_element", "end_element"):
@@ -63,7 +90,7 @@ class PageChecker:
             if element is None:
                 if name:
                     message = f"the page has no element `{name}`, to which `{action.name}` refers"
-                    findings.append(Finding("unknown-element", message, "warning"))
+                    self.findings.append(Finding("unknown-element", message, "warning"))
                 continue
             known = {"hash": element.hash, "kind": element.kind, "text": reference.text or element.text}
             change: dict[str, Any] = {field: reference.model_copy(update=known)}
@@ -73,29 +100,21 @@ class PageChecker:
             action = action.model_copy(update=change)
         return action, target
 
-    def _changed(
-        self, rule: MappingRule, action: Action, element: PageElement | None, findings: list[Finding]
-    ) -> Action:
-        """The action that a rule makes of an action; adds what changed to the findings."""
+    def _changed(self, rule: MappingRule, action: Action, element: PageElement | None) -> Action:
+        """The action that a rule makes of an action; adds what changed to the findings. Raises FieldError."""
         fields = dict(set_fields(action))
         kept = {key: getattr(action, key) for key in BaseAction.model_fields}
         kept |= {key: value for key, value in fields.items() if key in rule.model.model_fields}
-        decoder = FieldDecoder(self._header, self._settings, rule, action.name)
-        try:
-            changes = decoder.fields({**self._given, **fields})
-        except FieldError as error:
-            findings.append(Finding("invalid-action", f"`{action.name}` {error}", "error"))
-            common = {key: value for key, value in kept.items() if key not in ("status", "name", "extra")}
-            return unknown_action(action.name, {**action.extra, **fields}, common)
+        changes = FieldDecoder(self._header, self._settings, rule, action.name).fields({**self._given, **fields})
         made = build_action(rule.model, {**kept, **changes})
         if any(condition.keys == (KIND,) for condition in rule.conditions):
             kind = " ".join(sorted(element.words)) if element is not None else ""
             result = f"was read as `{made.type}`" if made.type != action.type else "is kept"
             message = f"`{action.name}` does not match its element, which is `{kind}`, and {result}"
-            findings.append(Finding("wrong-element", message, "warning"))
+            self.findings.append(Finding("wrong-element", message, "warning"))
         else:
             defaults = ", ".join([f"`{key}` defaults to {str(value)[:80]}" for key, value in changes.items()])
-            findings.append(Finding("default-value", f"`{action.name}` is incomplete: {defaults}", "note"))
+            self.findings.append(Finding("default-value", f"`{action.name}` is incomplete: {defaults}", "note"))
         return made
 
 

@@ -131,10 +131,10 @@ def end_action(
     end: int,
 ) -> bool:
     """An action is complete; returns False, and adds nothing, if something is wrong with it."""
-    from outspoken.actions.codec import decode_action
+    from outspoken.actions.page_rules import read_action
 
-    made = decode_action(header, name or "", arguments or {}, action_fields(output, id, raw, start, end), settings)
-    if made is None or made.problem or made.clamped:
+    made = read_action(header, name or "", arguments or {}, action_fields(output, id, raw, start, end), settings)
+    if made is None or made.problem or made.clamped or made.findings:
         return False
     add_action(output, made.action)
     output.end_node(start, end)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
@@ -12,6 +12,7 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
 if TYPE_CHECKING:
+    from outspoken.actions.page import PageContext
     from outspoken.results.geometry import Screen
 
 OnError = Literal["keep", "raise"]
@@ -47,13 +48,18 @@ class ParserOptions(TypedDict, total=False):
 
 
 class ReadOptions(NamedTuple):
-    """The options of a `Parser` after they were checked. `format` is the exact name of a format; None to detect it."""
+    """The options of a `Parser` after they were checked. `format` is the exact name of a format; None to detect it.
+
+    `page` and `given` are those of `Parser.with_page`.
+    """
 
     format: str | None
     tools: Tools | None = None
     repair: RepairLimit = "heuristic"
     on_error: OnError = "keep"
     settings: Settings = DEFAULT
+    page: PageContext | None = None
+    given: Mapping[str, Any] | None = None
 
 
 def read_options(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable, Sequence
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cache, partial
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outspoken.fast_path import reader
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.results.arguments import check_async_chunks, check_chunks, text_of
+from outspoken.results.arguments import check_async_chunks, check_chunks, check_optional, text_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
@@ -18,6 +19,7 @@ from .event_stream import AsyncEventStream, EventStream
 from .options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
 
 if TYPE_CHECKING:
+    from outspoken.actions.page import PageContext
     from outspoken.results.events import Event
     from outspoken.results.geometry import Screen
 
@@ -90,6 +92,28 @@ class Parser:
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
 
+    def with_page(self, page: PageContext | None = None, given: Mapping[str, Any] | None = None) -> Parser:
+        """A parser with the same options that checks actions against a page.
+
+        The elements that actions refer to get the page's hash, kind and text, and `metadata["element"]` its data.
+        Actions that do not match their element are changed as the `checks` of the format's grammar say. `given` are
+        arguments that the model need not write, such as the goal of a task. Diagnostics report findings and changes:
+
+        - `unknown-element`: the page has no such element; the action is kept
+        - `wrong-element`: the action does not match its element; it was changed, or kept if no change is defined
+        - `default-value`: an argument was absent or not usable, and its default was used; this needs no page
+        - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
+
+        Raises TypeError for an argument of a wrong type.
+        """
+        from outspoken.actions.page import PageContext
+
+        check_optional(page, PageContext, "page")
+        check_optional(given, Mapping, "given")
+        made = copy(self)
+        made._options = self._options._replace(page=page, given=given)
+        return made
+
     def parse(self, text: str | bytes | None, *, prefix: str | None = None, finish_reason: str | None = None) -> Reply:
         """Parse a complete response. Bytes are read as UTF-8, and None as an empty response.
 
@@ -111,7 +135,7 @@ class Parser:
         if finish_reason is not None:
             finish_reason = finish_reason_of(finish_reason)
         options = self._options
-        if reader.ENABLED:
+        if reader.ENABLED and options.page is None and options.given is None:
             format = options.format
             if format is not None:
                 reply = reader.read(text, format, prefix, options.tools, options.settings)

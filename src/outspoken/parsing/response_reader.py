@@ -8,14 +8,12 @@ from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
-from outspoken.results.edits import RepairLimit
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
 from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
-from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
 from outspoken.semantics.segments import reply_of
@@ -44,13 +42,13 @@ class ResponseReader:
         events: list[Event] | None = None,
         policy: ParserPolicy = DEFAULT_POLICY,
     ) -> None:
-        self.format, tools, repair, self._on_error, self.settings = options
+        self.format, tools, repair, self._on_error, self.settings, page, given = options
         self._max_chars = self.settings.max_chars
         self._length = 0
         self._policy = policy
         lenient = repair not in ("none", "notation")
         self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
-        context = Context(automaton.tables.header, tools, self.settings, repair, read_embedded)
+        context = Context(automaton.tables.header, tools, self.settings, repair, read_embedded, page, given)
         self._builder = self.builder_type(ReplyState(context, events))
         usual = automaton.tables.header.opened if prefix is None and self.format else ""
         #: the end of the prompt, as long as the response may still begin by repeating it
@@ -183,10 +181,10 @@ class ResponseReader:
         return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
 
 
-def read_embedded(
-    format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
-) -> EmbeddedActions:
+def read_embedded(context: Context, text: str, raw: str, start: int) -> EmbeddedActions:
     """Read the value of a JSON string as a response in a format; see `ReadEmbedded`."""
-    options = ReadOptions(registry.resolve(format), None, repair_limit, "keep", settings)
+    format = registry.resolve(context.header.format)
+    limit, settings, page, given = context.repair_limit, context.settings, context.page, context.given
+    options = ReadOptions(format, None, limit, "keep", settings, page, given)
     reply = ResponseReader(options, "").read(text, "stop")
     return embedded_actions(reply, text, raw, start)

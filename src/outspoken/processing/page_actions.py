@@ -10,18 +10,16 @@ from typing import Any, TypeAlias, cast
 from outspoken.actions.codec import unknown_action
 from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
-from outspoken.actions.page_rules import PageChecker
 from outspoken.grammar import registry
-from outspoken.json.read import read_json
 from outspoken.json.scanner import NotJsonError, decode
 from outspoken.parsing.parser import Parser
 from outspoken.results.actions.union import Action
-from outspoken.results.arguments import check_optional, check_type, kind_of, text_of
+from outspoken.results.arguments import check_type, kind_of, text_of
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply, Segment, Status
-from outspoken.results.settings import DEFAULT, Settings
+from outspoken.results.settings import DEFAULT
 
 #: A response with actions: its text, or the values decoded from it.
 ActionsLike: TypeAlias = "str | bytes | Mapping[str, Any] | Sequence[Any] | None"
@@ -46,24 +44,13 @@ def parse_actions(
     truncated or invalid. An invalid action does not affect the others, and `order` counts all of them. Spans refer to
     `raw`, the JSON text of a decoded response. `prefix` and `finish_reason` are as in `Parser.parse`.
 
-    With a `page`, the elements that actions refer to get the page's hash, kind and text, and `metadata["element"]` its
-    data. Actions that do not match their element are changed as the `checks` of the format's grammar say. `given` are
-    arguments that the model need not write, such as the goal of a task. Diagnostics report findings and changes:
-
-    - `unknown-element`: the page has no such element; the action is kept
-    - `wrong-element`: the action does not match its element; it was changed, or kept if no change is defined
-    - `default-value`: an argument was absent and its default was used
-    - `moved-actions`: the actions were found in an unexpected place
-    - `invalid-action`: a required argument is absent or of the wrong kind; the action is an `unknown` one
+    Text is read as `parser` reads it, and actions are checked as by `Parser.with_page`, which explains `page` and
+    `given`. In a dict, actions may also stand deeper than the format has them; the diagnostic is then `moved-actions`.
 
     Raises UnknownFormatError, also for a parser that detects the format, LimitError for text over the limit, and
     TypeError for an argument of a wrong type and for a `response` that cannot be written as JSON.
     """
-    reader = ActionReader(parser)
-    check_optional(page, PageContext, "page")
-    check_optional(given, Mapping, "given")
-    reply = reader.read(response, prefix, finish_reason)
-    return checked_on_page(reply, reader.name, page, given, reader.parser.settings)
+    return _ActionReader(parser, page, given).read(response, prefix, finish_reason)
 
 
 def parse_action(
@@ -87,23 +74,6 @@ def parse_action(
     return unknown_action("", extra, {"raw": reply.raw, "span": (0, len(reply.raw))})
 
 
-def checked_on_page(
-    reply: Reply, format: str, page: PageContext | None, given: Mapping[str, Any] | None, settings: Settings
-) -> Reply:
-    """A reply in a format whose actions are checked as `parse_actions` says."""
-    checker = PageChecker(registry.header(format), page, given or {}, settings)
-    pending: list[PendingDiagnostic] = []
-    segments: list[Segment] = []
-    for segment in reply.segments:
-        checked = segment
-        if segment.kind == "action" and segment.status in ("ok", "repaired"):
-            checked, found = checker.check(segment)
-            pending += [PendingDiagnostic(f.code, f.message, segment.span, f.severity, format) for f in found]
-        segments.append(checked)
-    is_invalid = reply.status == "ok" and any(s.kind == "action" and s.status == "invalid" for s in segments)
-    return _replaced(reply, segments, place_diagnostics(pending, reply.raw), "invalid" if is_invalid else reply.status)
-
-
 def _replaced(reply: Reply, segments: list[Segment], diagnostics: list[Diagnostic], status: Status) -> Reply:
     every = sorted([*reply.diagnostics, *diagnostics], key=lambda note: note.span[0])
     return construct(Reply, {**_values(reply), "segments": segments, "diagnostics": every, "status": status})
@@ -113,21 +83,21 @@ def _values(reply: Reply) -> dict[str, Any]:
     return {field: getattr(reply, field) for field in Reply.model_fields}
 
 
-class ActionReader:
+class _ActionReader:
     """Reads responses in a format with actions, as text or as decoded values."""
 
-    def __init__(self, parser: Parser | str) -> None:
-        self.parser = parser if isinstance(parser, Parser) else Parser(check_type(parser, str, "parser"))
-        self.name = registry.resolve(self.parser.format)
-        self.header = registry.header(self.name)
+    def __init__(self, parser: Parser | str, page: PageContext | None, given: Mapping[str, Any] | None) -> None:
+        parser = parser if isinstance(parser, Parser) else Parser(check_type(parser, str, "parser"))
+        self.name = registry.resolve(parser.format)
+        self.parser = parser.with_page(page, given)
         #: decoded values need no repairs
-        self._values_parser = Parser(self.name, settings=self.parser.settings)
-        mapping = mapping_of(self.header)
+        self._values_parser = Parser(self.name, settings=parser.settings).with_page(page, given)
+        mapping = mapping_of(registry.header(self.name))
         #: the keys that may name an action
         self._naming: tuple[str, ...] = mapping.naming if mapping is not None else ()
 
     def read(self, response: ActionsLike, prefix: str | None, finish_reason: str | None) -> Reply:
-        """The reply for a response, before it is checked against a page."""
+        """The reply for a response."""
         if isinstance(response, (list, tuple)):
             return self._read_list(cast("Sequence[Any]", response))
         decoded = response if isinstance(response, Mapping) else None
@@ -135,11 +105,8 @@ class ActionReader:
             raise TypeError(f"`response` is {kind_of(response)}; expected text, a dict or a list")
         text = text_of(response, "response") if decoded is None else _written(self._ordered(decoded))
         reply = self.parser.parse(text, prefix=prefix, finish_reason=finish_reason)
-        if any(_is_action(segment) for segment in reply.segments):
+        if decoded is None or any(_is_action(segment) for segment in reply.segments):
             return reply
-        if decoded is None:
-            values = read_json(text, repair=self.parser.repair, settings=self.parser.settings).values
-            return self._nested_actions(list(values)) or reply
         return self._nested_actions([decoded]) or reply
 
     def _ordered(self, value: Any) -> Any:

@@ -12,7 +12,6 @@ from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import JsonValue, Reply, Segment, Text
 
-from .page_actions import checked_on_page
 from .results import Strategy
 from .settings import Expect, ProcessorSettings
 
@@ -24,7 +23,7 @@ _FIELDS = Reply.model_fields
 class Request(NamedTuple):
     """A response and what is known of it.
 
-    `context` is passed to the caller's checks. `page` and `given` are as in `parse_actions`.
+    `context` is passed to the caller's checks. `page` and `given` are as in `Parser.with_page`.
     """
 
     text: str
@@ -67,27 +66,21 @@ class Strategies:
         """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
         attempts: list[Attempt] = []
         for strategy, found in self._replies(request):
-            reply = self._checked(found, request)
-            usable = is_usable(reply, self.expect, text=strategy != "fallback")
-            attempts.append(Attempt(reply, strategy, usable))
+            usable = is_usable(found, self.expect, text=strategy != "fallback")
+            attempts.append(Attempt(found, strategy, usable))
             if usable:
                 return attempts[-1]
         return next((one for one in attempts if any(d.severity == "error" for d in one.reply.diagnostics)), attempts[0])
 
-    def _checked(self, reply: Reply, request: Request) -> Reply:
-        """A reply whose actions are checked on the page, if there is one."""
-        if (request.page is None and request.given is None) or reply.format is None:
-            return reply
-        return checked_on_page(reply, reply.format, request.page, request.given, self.parser.settings)
-
     def _replies(self, request: Request) -> Iterator[tuple[Strategy, Reply]]:
         text, prefix, reason = request.text, request.prefix, request.finish_reason
-        first = self._first.parse(text, prefix=prefix, finish_reason=reason)
+        page, given = request.page, request.given
+        first = self._first.with_page(page, given).parse(text, prefix=prefix, finish_reason=reason)
         yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
         if not self._recovers or not text.strip():
             return
         for parser in self._fallbacks:
-            yield "fallback", parser.parse(text, prefix=prefix, finish_reason=reason)
+            yield "fallback", parser.with_page(page, given).parse(text, prefix=prefix, finish_reason=reason)
         if self.expect == "json":
             yield "fallback", self._json_reply(first)
 
@@ -118,9 +111,11 @@ def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
         return bool(reply.payloads)
     if expect == "actions":
         return bool(reply.actions)
-    if reply.actions or reply.payloads or reply.tool_calls or any(s.kind == "json" for s in reply.segments):
+    if reply.actions or reply.payloads or reply.tool_calls:
         return True
-    return text and reply.status in _SOUND and (bool(reply.text.strip()) or reply.envelope)
+    if not text or reply.status not in _SOUND:
+        return text and any(s.kind == "json" for s in reply.segments)
+    return bool(reply.text.strip()) or reply.envelope or any(s.kind == "json" for s in reply.segments)
 
 
 def _text_segments(text: str, start: int, end: int) -> list[Segment]:

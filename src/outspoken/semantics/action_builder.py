@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from outspoken.json.partial_string import PartialTypedText
@@ -66,9 +67,16 @@ class ActionBuilder:
         if text is not None:
             text.close()
             text.repeated = text.repeated or node.key == text.key
-        elif not self._is_part(node) and mapping.types_text(node.name or "", node.key or ""):
+        elif not self._is_part(node) and mapping.types_text(node.name or "", node.key or "") and self._types_stay:
             node.partial_text = PartialTypedText(node.key or "")
             node.index = self._output.call_count
+
+    @cached_property
+    def _types_stay(self) -> bool:
+        """Is an action that types text certain to remain one when it is checked against the page?"""
+        from outspoken.actions.page_rules import may_become_another
+
+        return self._state.context.page is None or not may_become_another(self._state.header, "type_text")
 
     def _is_part(self, node: OpenNode) -> bool:
         """Is a node an action within another one? Nothing is sent of it before that one ends."""
@@ -113,9 +121,7 @@ class ActionBuilder:
         span = (max(node.start, 0), end)
         text = state.last_value if isinstance(state.last_value, str) else ""
         context = state.context
-        found = context.read_embedded(
-            state.header.format, text, state.source.slice(*span), span[0], context.settings, context.repair_limit
-        )
+        found = context.read_embedded(context, text, state.source.slice(*span), span[0])
         output.flush()
         for action in found.actions:
             self._append(node, action.model_copy(update={"order": output.action_count}))
@@ -127,11 +133,15 @@ class ActionBuilder:
 
     def _make(self, node: OpenNode, end: int) -> bool:
         """Add the action that a name and arguments mean, if they mean one."""
-        from outspoken.actions.codec import DecodedAction, decode_action, unknown_action
+        from outspoken.actions.codec import DecodedAction, unknown_action
+        from outspoken.actions.page_rules import read_action
 
         state, common = self._state, self._common(node, end)
         arguments: dict[str, Any] = node.arguments or {}
-        made = decode_action(state.header, node.name or "", arguments, common, state.context.settings)
+        context = state.context
+        made = read_action(
+            state.header, node.name or "", arguments, common, context.settings, context.page, context.given
+        )
         if made is None:
             return False
         if node.partial_text is not None and node.partial_text.repeated:
@@ -147,6 +157,8 @@ class ActionBuilder:
         places = node.places or {}
         wrong = (places[made.argument], end - 1) if made.argument in places else span
         self._add(node, made.action, made.problem, wrong)
+        for found in made.findings:
+            self._recorder.report(found.code, found.message, span, found.severity)
         for key in made.clamped:
             message = f"the point in `{key}` is beyond the screen, and was moved to its edge"
             self._recorder.report("clamped-point", message, (places.get(key, span[0]), end), "warning")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reply, Status
-from outspoken.results.settings import Settings
+
+if TYPE_CHECKING:
+    from .state import Context
 
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
@@ -24,14 +25,12 @@ class EmbeddedActions(NamedTuple):
 
 
 class ReadEmbedded(Protocol):
-    """Reads the value of a JSON string, `text`, as a response of a format.
+    """Reads the value of a JSON string, `text`, as a response of the format of a context.
 
     `raw` is the string as it is written, with its quotes, at the offset `start`.
     """
 
-    def __call__(
-        self, format: str, text: str, raw: str, start: int, settings: Settings, repair_limit: RepairLimit
-    ) -> EmbeddedActions: ...
+    def __call__(self, context: Context, text: str, raw: str, start: int) -> EmbeddedActions: ...
 
 
 def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedActions:

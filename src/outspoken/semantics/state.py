@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outspoken.grammar.header import Header
 from outspoken.notations.tools import Tools
@@ -15,15 +16,23 @@ from .open_node import OpenNode
 from .output import Output
 from .recorder import Recorder, Source
 
+if TYPE_CHECKING:
+    from outspoken.actions.page import PageContext
+
 
 class Context(NamedTuple):
-    """What is given for a response. `repair_limit` is the highest level of repairs that is allowed."""
+    """What is given for a response. `repair_limit` is the highest level of repairs that is allowed.
+
+    Actions are checked against the `page`; `given` are arguments of actions that the model need not write.
+    """
 
     header: Header
     tools: Tools | None
     settings: Settings
     repair_limit: RepairLimit
     read_embedded: ReadEmbedded
+    page: PageContext | None = None
+    given: Mapping[str, Any] | None = None
 
 
 class ReplyState:
@@ -46,8 +55,8 @@ class ReplyState:
     def fork(self, start: int, header: Header) -> ReplyState:
         """The state for reading the text from an offset on tentatively, in the format of a header."""
         context = self.context
-        if header is not self.header:  # not `_replace`, which takes five times as long
-            context = Context(header, context.tools, context.settings, context.repair_limit, context.read_embedded)
+        if header is not self.header:
+            context = Context(header, *context[1:])  # not `_replace`, which takes five times as long
         made = ReplyState(context, None if self.output.events is None else [])
         made.recorder.continue_from(self.recorder, start)
         made.output.continue_from(self.output, start)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.actions.codec import decode_action, effect_of
+from outspoken.actions.codec import effect_of
 from outspoken.actions.mapping import PARTS
+from outspoken.actions.page_rules import read_action
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
@@ -258,7 +259,7 @@ class _Reader:
         if outer is not None:
             order = sum([segment[0] == "action" for segment in self.segments])
             place = {"raw": self.text[node.start : end], "span": (node.start, end), "order": order}
-        made = decode_action(self.header, node.name or "", node.arguments or {}, place) if self.header.actions else None
+        made = read_action(self.header, node.name or "", node.arguments or {}, place) if self.header.actions else None
         if made is not None and not made.problem:
             if outer is None:
                 self.segments.append(["action", _action(made.action)])
