@@ -21,7 +21,7 @@ SOURCES = {
     "browser_use.lark": 3131143413,
     "shared/browser_use.lark": 598037379,
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 3765180992,
+    "shared/fenced.lark": 1070688367,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,

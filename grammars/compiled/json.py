@@ -25,7 +25,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "json.lark": 2207320792,
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 1896565123,
+    "shared/fenced.lark": 1070688367,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
@@ -137,7 +137,7 @@ match_11 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
     "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
     r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|()))|))|))|)|\]())|'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(\])())|'
     r"))",
 )
 match_12 = lazy(
@@ -162,9 +162,17 @@ match_13 = lazy(
     r'?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})(?:[ \t\x0c\r\n]*'
     r"(?:((?:\s{0,99}(?:`{3,16}|~{3,16})))())|))",
 )
-match_14 = lazy(globals(), "match_14", r"[ \t\x0c\r\n]*(?:(?:,))")
-match_15 = lazy(
-    globals(), "match_15",
+match_14 = lazy(
+    globals(), "match_14",
+    r'[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
+    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
+    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
+    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|()))|))|))|)|\]())|'
+    r"))",
+)
+match_15 = lazy(globals(), "match_15", r"[ \t\x0c\r\n]*(?:(?:,))")
+match_16 = lazy(
+    globals(), "match_16",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))(?:[ \t\x0c\r\n]*(?:'
     r'\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99'
     r'}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s'
@@ -173,8 +181,8 @@ match_15 = lazy(
     r'0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,9'
     r"9}:))",
 )
-match_16 = lazy(
-    globals(), "match_16",
+match_17 = lazy(
+    globals(), "match_17",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"content"\s{0,'
@@ -183,13 +191,13 @@ match_16 = lazy(
     r'{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})'
     r"())",
 )
-match_17 = lazy(
-    globals(), "match_17",
+match_18 = lazy(
+    globals(), "match_18",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
-match_18 = lazy(
-    globals(), "match_18",
+match_19 = lazy(
+    globals(), "match_19",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|null))))|(?:(?:"(?:id|call_i'
     r'd|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:'
     r',)[ \t\x0c\r\n]*())|))|)|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|'
@@ -199,28 +207,28 @@ match_18 = lazy(
     r'{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,'
     r"99}:)[ \t\x0c\r\n]*())",
 )
-match_19 = lazy(
-    globals(), "match_19",
+match_20 = lazy(
+    globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})())|'
     r'))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_20 = lazy(
-    globals(), "match_20",
+match_21 = lazy(
+    globals(), "match_21",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"'
     r'\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())',
 )
-match_21 = lazy(
-    globals(), "match_21",
+match_22 = lazy(
+    globals(), "match_22",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:toolCalls|tool_calls)"\s{0,99}'
     r':(?=\s{0,99}\{))|(?:(?:"(?:needsMoreWork|needs_more_work)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index'
     r'|status)"\s{0,99}:)|"(?=[^"\n]{8,11}")[toolcasTOLCAS_]{0,10}[^"\n]?[toolcasTOLCAS_]{0,10}"\s{0,99}:(?='
     r'\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_22 = lazy(
-    globals(), "match_22",
+match_23 = lazy(
+    globals(), "match_23",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}(?:\[|nul'
     r'l))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
     r'")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"(?:toolCalls|tool_calls)"\s{0,99}:(?=\s{0,99}\{))'
@@ -246,15 +254,15 @@ spaces_2 = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-match_23 = lazy(
-    globals(), "match_23",
+match_24 = lazy(
+    globals(), "match_24",
     "(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|argumen"
     "ts|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})\")\\s{"
     "0,99}:)))|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,"
     r"16})))()",
 )
-match_24 = lazy(globals(), "match_24", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)()|(\})())")
+match_25 = lazy(globals(), "match_25", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
+match_26 = lazy(globals(), "match_26", r"[ \t\x0c\r\n]*(?:(?:,)()|(\})())")
 match_leading = None
 
 
@@ -1199,6 +1207,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if parts1.__class__ is not str:
                                         parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    out.after_text = False
                                     pos = m.end()
                                     s = 23
                                     continue
@@ -1338,7 +1347,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 13: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_11(text, pos)
+                            m = match_14(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 5:
@@ -1359,7 +1368,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after JSON_STRING in tool_call; expected: ', '
                                     if pos == n:
                                         return None
-                                    m = match_14(text, pos)
+                                    m = match_15(text, pos)
                                     if m is not None:
                                         return None
                                     if args0 is not None or key0 is not None:
@@ -1452,7 +1461,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 14: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                             if pos == n:
                                 return None
-                            m = match_15(text, pos)
+                            m = match_16(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1546,7 +1555,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 15: after ']' in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1604,7 +1613,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after JSON_STRING in tool_call|unread in envelope|json|tool_call; expecte…
                                         if pos == n:
                                             return None
-                                        m = match_17(text, pos)
+                                        m = match_18(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 1:
@@ -1728,7 +1737,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 17: after ', ' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
                                 if pos == n:
                                     return None
-                                m = match_18(text, pos)
+                                m = match_19(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -1761,7 +1770,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 18: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_19(text, pos)
+                            m = match_20(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -1816,7 +1825,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 19: after ', ' in envelope|json|tool_call; expected: '"id": ', '"arguments"…
                             if pos == n:
                                 return None
-                            m = match_20(text, pos)
+                            m = match_21(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1916,7 +1925,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 20: after JSON_STRING in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_21(text, pos)
+                            m = match_22(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -1984,7 +1993,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 21: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_22(text, pos)
+                            m = match_23(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 13:
@@ -2126,6 +2135,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if parts1.__class__ is not str:
                                         parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                     end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    out.after_text = False
                                     pos = m.end()
                                     s = 23
                                     continue
@@ -2134,7 +2144,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 23: after ']' in code; expected: TEXT
+                            # state 23: after ']'; expected: TEXT
                             e = pos
                             while True:
                                 if e >= n or text[e] not in "[`{~":
@@ -2147,7 +2157,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_23(text, e)
+                                m = match_24(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -2163,61 +2173,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 1:
                                 out.after_text = False
                                 pos = m.end()
-                                # after '\n```' in code; expected: TEXT
-                                e = pos
-                                while True:
-                                    if e >= n or text[e] not in "<[`{~":
-                                        m = first_1(text, e)
-                                        if m is None:
-                                            break
-                                        e = m.start()
-                                    m = match_1(text, e)
-                                    if m is not None:
-                                        break
-                                    e += 1
-                                if m is None:
-                                    out.consumed = pos
-                                    if pos < n:
-                                        out.text(text[pos:n], pos, n)
-                                    break
-                                out.consumed = pos
-                                if pos < e:
-                                    out.text(text[pos:e], pos, e)
-                                g = m.lastindex
-                                if g == 9:
-                                    start1 = m.start()
-                                    pos = m.end()
-                                    # after _FENCE_OPEN in code in code; expected: CODE
-                                    e = pos
-                                    while True:
-                                        e = text.find("`", e)
-                                        if e < 0:
-                                            m = None
-                                            break
-                                        if e > pos and text[e - 1] in spaces_1:
-                                            m = spaced_2(text, pos)
-                                            if m is not None:
-                                                e = m.start()
-                                            break
-                                        m = match_7(text, e)
-                                        if m is not None:
-                                            break
-                                        e += 1
-                                    if m is None:
-                                        return None
-                                    if once == SEGMENT and not out.segments:
-                                        return None
-                                    if pos < e:
-                                        out.show(e)
-                                    return None
-                                return None
+                                s = 8
+                                continue
                             return None
                     else:
                         if s < 25:
                             # state 24: after JSON_STRING in envelope|json|tool_call in code; expected: ', ', '…
                             if pos == n:
                                 return None
-                            m = match_16(text, pos)
+                            m = match_17(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2252,6 +2216,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if none1:
                                         out.outcome.add_unread(NO_CALLS, [])
                                     end_envelope(out, *(content1 or NO_CONTENT), more1, start1, m.end(5))
+                                    out.after_text = False
                                     pos = m.end()
                                     s = 23
                                     continue
@@ -2264,7 +2229,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 25: after JSON_VALUE in envelope|json|tool_call in code; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_24(text, pos)
+                                m = match_25(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 2:
@@ -2275,6 +2240,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if parts1.__class__ is not str:
                                             parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
                                         end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                        out.after_text = False
                                         pos = m.end()
                                         s = 23
                                         continue
@@ -2286,7 +2252,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 26: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_14(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:
@@ -2452,7 +2418,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 32: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_24(text, pos)
+                            m = match_25(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2475,7 +2441,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 33: after JSON_VALUE in envelope|json|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_25(text, pos)
+                            m = match_26(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 1:
@@ -2553,7 +2519,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # state 35: after JSON_VALUE in tool_call; expected: ', ', '}'
                                 if pos == n:
                                     return None
-                                m = match_11(text, pos)
+                                m = match_14(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 4:

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 1896565123,
+    "shared/fenced.lark": 1070688367,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
@@ -79,12 +79,7 @@ header = Header(
         "(action_type=DRAG)": "drag(start=start_x+start_y, path=path!)",
         "(action_type=SCROLL, scroll_y)": "scroll(element.id=target, point=x+y, dx=scroll_x, dy=scroll_y, unit=\"px\")",
         "(action_type=SCROLL, scroll_x)": "scroll(element.id=target, point=x+y, dx=scroll_x, unit=\"px\")",
-        (
-            "(action_type=SCROLL, direction=up)"
-        ): (
-            "scroll(element.id=target, point=x+y, direction=\"up\", amount=500, unit=\"px\")"
-        ),
-        "(action_type=SCROLL)": "scroll(element.id=target, point=x+y, direction=\"down\", amount=500, unit=\"px\")",
+        "(action_type=SCROLL)": "scroll(element.id=target, point=x+y, direction=direction, amount=500, unit=\"px\")",
         "(action_type=INPUT_TEXT)": "type_text(element.id=target!, text=text!)",
         "(action_type=PASTE_TEXT)": "type_text(element.id=target!, text=text!, paste=true)",
         (
@@ -138,6 +133,19 @@ header = Header(
         "(action=get_verification_code)": "verification_code",
         "(action=get_magic_link)": "verification_code(link=true)",
         "(action=other)": "no_op(reason=useful_information:json)",
+    },
+    checks={
+        "select_option(kind=checkbox)": "set_checked(checked=true)",
+        "select_option(kind=radio|button|a|label|option|link|menuitem)": "click",
+        "select_option(kind!=select|combobox|listbox|menu)": "select_option",
+        "set_checked(kind!=checkbox|radio|switch)": "set_checked",
+        "type_text(kind=select)": "select_option(label=text)",
+        "upload_file(kind!=file)": "click(file_url=source)",
+        "extract(!query)": "extract(query=data_extraction_goal!, data_schema=extracted_information_schema)",
+        "press_keys(repeat<1)": "press_keys(repeat=1)",
+        "click(clicks<1)": "click(clicks=1)",
+        "wait(!seconds)": "wait(seconds=20)",
+        "scroll(!direction, !dx, !dy)": "scroll(direction=\"down\")",
     },
     evidence={
         "_LIST_OPEN": "alone",
@@ -251,32 +259,6 @@ match_13 = lazy(
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
     r',99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|\]())|))',
-)
-first_2 = lazy(globals(), "first_2", r"[\[`\{\~]", "search")
-spaced_3 = lazy_search(
-    globals(), "spaced_3",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|"
-    r'\{(?=\s{0,99}"action"\s{0,99}:\s{0,99}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s'
-    "{0,99}\"useful_information\"\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|acti"
-    r'on_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\w{1,40})["'
-    "']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|el"
-    "ement_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,16})))()",
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
-    "[`{~",
-)
-spaces_2 = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
-    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-match_14 = lazy(
-    globals(), "match_14",
-    "(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|"
-    r'\{(?=\s{0,99}"action"\s{0,99}:\s{0,99}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s'
-    "{0,99}\"useful_information\"\\s{0,99}:)))|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|acti"
-    r'on_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_verify)_\w{1,40})["'
-    "']?\\s{0,99}:)))|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|el"
-    "ement_id)[\"']?\\s{0,99}:)))|(?:(?:\\s{0,99}(?:`{3,16}|~{3,16})))()",
 )
 match_leading = None
 
@@ -1102,41 +1084,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     else:
                         if s < 10:
-                            # state 9: after '}'; expected: TEXT
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "[`{~":
-                                    m = first_2(text, e)
-                                    if m is None:
-                                        break
-                                    e = m.start()
-                                if e > pos and text[e - 1] in spaces_2:
-                                    m = spaced_3(text, pos)
-                                    if m is not None:
-                                        e = m.start()
-                                    break
-                                m = match_14(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                out.consumed = pos
-                                if pos < n:
-                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                    if piece:
-                                        out.text(piece, a, a + len(piece))
-                                break
-                            out.consumed = pos
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 8
-                                continue
                             return None
                         else:
                             # state 10: after JSON_VALUE in action; expected: ', ', '}'

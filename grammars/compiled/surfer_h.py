@@ -23,7 +23,7 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 3765180992,
+    "shared/fenced.lark": 1070688367,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,

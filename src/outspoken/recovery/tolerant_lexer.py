@@ -396,7 +396,10 @@ class _Row:
         steps: dict[str, RecoveryStep],
         near: dict[str, RecoveryStep] | None = None,
     ) -> None:
-        known, others = ({self._names[name]: step for name, step in found.items()} for found in (steps, near or {}))
+        # a marker with a mistake is the marker, whose name its own begins with
+        known, others = (
+            {self._names[name.rstrip("~")]: step for name, step in found.items()} for found in (steps, near or {})
+        )
         names = [*kinds, *known, *[f"{tolerant.NEAR.upper()}{name}" for name in others]]
         self._row.append(Lexeme(Kinds(names), start, end, known, others))
         self._last = tuple(known.values())[:1]

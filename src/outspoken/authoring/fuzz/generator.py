@@ -157,7 +157,7 @@ class _Walk:
         steps = more or position.steps
         last = self._lexemes[-1] if self._lexemes else None
         if last is None or last.short != "ACTION_NAME":
-            return steps
+            return [step for step in steps if last is None or self._speller.leads_to(last, step.terminal)] or steps
         return [step for step in steps if self._speller.follows(last, step.terminal)] or steps
 
     def _take(self, position: Position, step: Transition) -> Position:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
+from string import printable
 from typing import Any, NamedTuple
 
 import regex
@@ -163,6 +164,19 @@ class TokenWriter:
         stands = any(reads(text, at + gap, partial=True) for gap in {0, blank})
         match = regex.compile(name.transition.terminal.regex).match(text, 1, partial=True)
         return stands and match is not None and (match.partial or match.end() == at)
+
+    def leads_to(self, marker: Lexeme, terminal: Terminal) -> bool:
+        """Whether a terminal may stand behind a marker that looks ahead at how it begins."""
+        looks_ahead = marker.transition.terminal.regex
+        if "(?=" not in looks_ahead or terminal.short in FREE_TEXT:
+            return True
+        firsts = terminal.first
+        if terminal.short in EMBEDDED_VALUES:
+            begins = re.compile(notation_of(terminal).first_chars)
+            firsts = "".join([char for char in printable if begins.match(char)])
+        written = f"\n{self._sampler.sample(looks_ahead)}"
+        reads = regex.compile(looks_ahead).match
+        return not firsts or any(reads(written + char, 1, partial=True) for char in firsts)
 
     def _random_action(self) -> tuple[str, list[str]]:
         """Any action with arguments."""
