@@ -1,15 +1,12 @@
-"""The actions that a JSON string of a response holds, and the interface of what reads them."""
+"""The actions that a JSON string of a response holds."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reply, Status
-
-if TYPE_CHECKING:
-    from .state import Context
 
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
@@ -24,17 +21,8 @@ class EmbeddedActions(NamedTuple):
     status: Status
 
 
-class ReadEmbedded(Protocol):
-    """Reads the value of a JSON string, `text`, as a response of the format of a context.
-
-    `raw` is the string as it is written, with its quotes, at the offset `start`.
-    """
-
-    def __call__(self, context: Context, text: str, raw: str, start: int) -> EmbeddedActions: ...
-
-
 def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedActions:
-    """The actions of `reply`, which is what the value of a JSON string, `text`, is read as; see `ReadEmbedded`."""
+    """The actions of `reply`, which is what the value of a JSON string, `text`, is read as; see `state.ReadEmbedded`."""
     places = _places(text, raw)
     notes: list[PendingDiagnostic] = []
     for diagnostic in reply.diagnostics:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from outspoken.grammar.header import Header
 from outspoken.notations.tools import Tools
@@ -11,7 +11,7 @@ from outspoken.results.edits import RepairLimit
 from outspoken.results.events import Event
 from outspoken.results.settings import Settings
 
-from .embedded_actions import ReadEmbedded
+from .embedded_actions import EmbeddedActions
 from .open_node import OpenNode
 from .output import Output
 from .recorder import Recorder, Source
@@ -33,6 +33,15 @@ class Context(NamedTuple):
     read_embedded: ReadEmbedded
     page: PageContext | None = None
     given: Mapping[str, Any] | None = None
+
+
+class ReadEmbedded(Protocol):
+    """Reads the value of a JSON string, `text`, as a response of the format of a context.
+
+    `raw` is the string as it is written, with its quotes, at the offset `start`.
+    """
+
+    def __call__(self, context: Context, text: str, raw: str, start: int) -> EmbeddedActions: ...
 
 
 class ReplyState:
