@@ -22,7 +22,7 @@ class EmbeddedActions(NamedTuple):
 
 
 def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedActions:
-    """The actions of `reply`, which is what the value of a JSON string, `text`, is read as; see `state.ReadEmbedded`."""
+    """The actions of `reply`, which is what the value of a JSON string, `text`, is read as."""
     places = _places(text, raw)
     notes: list[PendingDiagnostic] = []
     for diagnostic in reply.diagnostics:
