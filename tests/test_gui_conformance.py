@@ -60,18 +60,6 @@ ELSEWHERE = {
 
 #: Where ours differs on purpose: the row, what we read, and why.
 DIFFERENCES: dict[str, tuple[Any, str]] = {
-    "uitd-omni_code_env-005": (
-        ["", "<answer>just answer</answer>"],
-        "an answer is in tags behind reasoning only; elsewhere they are text, as in all formats",
-    ),
-    "uitd-stream-omni-034": (
-        ["<answer>你好！很高兴见到你。有什么我可以帮助你的吗？</answer>", ""],
-        "an answer is in tags behind reasoning only",
-    ),
-    "uitd-stream-omni-035": (
-        ["<answer>你好！很高兴见到你。有什么我可以帮助你的吗？</answer>", ""],
-        "an answer is in tags behind reasoning only",
-    ),
     "uitd-omni_code_env-007": (
         ["internal thinking", "Before think contentAfter think content"],
         "line breaks between text and tags are markup",

@@ -22,7 +22,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "cogagent.lark": 88183381,
+    "cogagent.lark": 3198813150,
     "shared/code.lark": 2140030260,
     "shared/cogagent_end.lark": 573924024,
     "shared/python_call.lark": 387974133,
@@ -32,6 +32,10 @@ FORMAT = "cogagent"
 PROMPT_END = ""
 TRIMS_TEXT = True
 MARKERS = (
+    ")\n<<",
+    ")<<一般操作>>",
+    "<<一般操作>>",
+    "<<敏感操作>>",
     "Grounded Operation:",
     "actions=[",
 )
@@ -71,6 +75,7 @@ header = Header(
     point="nested",
     any_case=True,
     actions={
+        "*": "(sensitive=敏感操作)",
         "CLICK": "click(point=box!)",
         "DOUBLE_CLICK": "click(point=box!, clicks=2)",
         "RIGHT_CLICK": "click(point=box!, button=\"right\")",
@@ -88,8 +93,8 @@ header = Header(
         "KEY_DOWN": "key_down(key=key!)",
         "KEY_UP": "key_up(key=key!)",
         "GESTURE": "batch(actions=*)",
-        "LAUNCH(url, url!=None)": "navigate(url=url!)",
-        "LAUNCH(app, app!=None)": "open_app(app=app!)",
+        "LAUNCH(url, url!=None|\"\")": "navigate(url=url!)",
+        "LAUNCH(app, app!=None|\"\")": "open_app(app=app!)",
         "QUOTE_TEXT": "quote(point=box!, variable=output!, value=result)",
         "QUOTE_CLIPBOARD": "quote(variable=output!, value=result)",
         "LLM": "call_llm(prompt=prompt!, variable=output)",
@@ -99,57 +104,66 @@ header = Header(
 
 find_1 = lazy(
     globals(), "find_1",
-    r"(?=[AGPS`])(?=[`]|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s:.))lan|[G](?<![^\n](?s:.))rou|[S]"
-    r"(?<![^\n](?s:.))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action)"
-    r":){0,2}[^\n]{0,600}\n{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z"
-    r"_]{2,20}\(|END))))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?"
-    r"!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t"
-    r"\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99"
-    r"})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?![(\w]))())|)|(?:(?i:```(?<![^\n ]```)("
-    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!"
-    r"[^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "(?=[\\t\\n\\x0b\\x0c\\r\x1c\x1d\x1e\x1f\\ <AGPS`\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000])(?=[`]|[<](?<=[E][N][D](?s:.))|\\s(?:(?=\\s{0,11"
+    r"}(?:[<]))(?<=[E][N][D](?s:.))\s{0,11}<<[一敏]|\s{12})|(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s"
+    r":.))lan|[G](?<![^\n](?s:.))rou|[S](?<![^\n](?s:.))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:"
+    r"[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,2}[^\n]{0,600}\n{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Gr"
+    r"ounded Operation:(?=\s{0,9}(?:[A-Z_]{2,20}\(|END))))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c"
+    r"\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(?:\)\s{0,9}<<(?=敏感操作>>))|\)\s{0,9}<<一般操作>>|((?!actions)[A-Za-z_]\w{0,99"
+    r"})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20"
+    r"}(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|))|))|)|(END(?![(\w]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|to"
+    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<=END)\s{0,9}<<("
+    r"?:敏感|一般)操作>>)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,2}[^\n]{0,600}\n{1,"
     r"2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,20}\(|END))))(?:[ "
-    r"\t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,"
-    r"99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,"
-    r"20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:="
-    r"[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?![(\w]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"\t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(?:\)\s{0,9}<<(?=敏感操作>>))|"
+    r"\)\s{0,9}<<一般操作>>|((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0"
+    r",9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|))|))|)|(END(?![(\w]"
+    r"))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml"
+    r"|tool)[^`\n]{0,80}\n))()|(?:(?<=END)\s{0,9}<<(?:敏感|一般)操作>>)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
+    r")[^`\n]{1,1000}`(?!`)()",
 )
-notation_1 = notation("PYTHON_VALUE", "")
 match_2 = lazy(
     globals(), "match_2",
+    r"[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|\))",
+)
+notation_1 = notation("PYTHON_VALUE", "")
+match_3 = lazy(
+    globals(), "match_3",
     r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r"
     r"\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:["
-    r" \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(\))())|))|))",
+    r" \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|)|\](?:[ \t\x0c\r\n]*(?:(?:\)\s{0,9}<<(?=敏感操作>>))|\)\s{0,9}"
+    r"<<一般操作>>|(\))())|))|))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
-match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}```")
+match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
-match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}````")
+match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[AGPS])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[P](?<![^\n](?s:.))lan|[G](?<![^\n](?s:.))rou|[S](?<!["
     r"^\n](?s:.))tat))(?:(?:(?:(?<![^\n])(?:Status|Plan|Action):(?=(?:[^\n]{0,600}\n{1,2}(?:Plan|Action):){0,"
     r"2}[^\n]{0,600}\n{1,2}Grounded Operation:)))()|(?:(?:(?<![^\n])Grounded Operation:(?=\s{0,9}(?:[A-Z_]{2,"
-    r"20}\(|END))))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!acti"
-    r"ons)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c"
-    r"\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?"
-    r":[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?![(\w]))())|))",
+    r"20}\(|END))))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(?:\)\s{"
+    r"0,9}<<(?=敏感操作>>))|\)\s{0,9}<<一般操作>>|((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*()"
+    r")|)|(?:actions\s{0,9}=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20}(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x"
+    r"0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|))|))|))|)|(END(?"
+    r"![(\w]))())|))",
     "search",
 )
-match_5 = lazy(
-    globals(), "match_5",
-    r"[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x0c"
-    r"\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())",
+match_6 = lazy(
+    globals(), "match_6",
+    r"[ \t\x0c\r\n]*(?:(?:\)\s{0,9}<<(?=敏感操作>>))(?:[ \t\x0c\r\n]*(?:(敏感操作)(?:[ \t\x0c\r\n]*(?:(>>)())|))|)|,("
+    r"?=\s{0,20}[)\]])|(\)\s{0,9}<<一般操作>>)()|(?:,)(?:[ \t\x0c\r\n]*(?:((?!actions)[A-Za-z_]\w{0,99})(?:[ \t\x"
+    r"0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|)|(\))())",
 )
-match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:[A-Z_]{2,20}(?=\()|END(?![(\w]))")
+match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:[A-Z_]{2,20}(?=\()|END(?![(\w]))")
 match_leading = None
 
 
@@ -213,203 +227,153 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 7:
+                    if g == 6:
                         start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         name0 = m[2]
                         start1 = m.start(5)
                         name1 = id1 = args1 = parts1 = key1 = bare1 = None
                         name1 = m[5]
-                        key1 = m[6]
                         pos = m.end()
-                        # after '=' in action in action; expected: PYTHON_VALUE
+                        # after '(' in action in action; expected: ARG_NAME, ')'
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if notation_1.may_begin(c):
-                            found = notation_1.read_at(text, pos, depth, True, ANY)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            k = key1 or place_name(args1)
-                            if bare1 is None:
-                                value, t = last, said or to_json(last)
-                            else:
-                                types = types_of(tools, name1, k)
-                                if True:
-                                    if types is not None:
-                                        return None
-                                    value, fits = bare1, True
-                                else:
-                                    value, fits = bare_value(bare1, types, "json")
-                                if not fits:
+                        m = match_2(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                key1 = m[1]
+                                pos = m.end()
+                                # after '=' in action in action; expected: PYTHON_VALUE
+                                if pos == n:
                                     return None
-                                t = to_json(value)
-                            if args1 is None:
-                                args1, parts1 = {}, []
-                            elif k in args1:
-                                return None
-                            parts1.append(argument_text(args1, k, t))
-                            args1[k] = value
-                            key1 = bare1 = None
-                            pos = e
-                            # after PYTHON_VALUE in action in action; expected: _LAST_COMMA, ', ', ')'
-                            if pos == n:
-                                return None
-                            m = match_2(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 4:
-                                    e = m.end(1)
-                                    raw = text[start1:e]
-                                    if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
-                                        return None
-                                    args0 = nest_action(out, args0)
-                                    start1 = m.start(2)
-                                    name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                    name1 = m[2]
-                                    key1 = m[3]
-                                    pos = m.end()
-                                    # after '=' in action in action; expected: PYTHON_VALUE
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if notation_1.may_begin(c):
-                                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key1 or place_name(args1)
-                                        if bare1 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name1, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare1, True
-                                            else:
-                                                value, fits = bare_value(bare1, types, "json")
-                                            if not fits:
+                                if notation_1.may_begin(c):
+                                    found = notation_1.read_at(text, pos, depth, True, ANY)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key1 or place_name(args1)
+                                    if bare1 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name1, k)
+                                        if True:
+                                            if types is not None:
                                                 return None
-                                            t = to_json(value)
-                                        if args1 is None:
-                                            args1, parts1 = {}, []
-                                        elif k in args1:
+                                            value, fits = bare1, True
+                                        else:
+                                            value, fits = bare_value(bare1, types, "json")
+                                        if not fits:
                                             return None
-                                        parts1.append(argument_text(args1, k, t))
-                                        args1[k] = value
-                                        key1 = bare1 = None
-                                        pos = e
-                                        # after PYTHON_VALUE in action in action; expected: _LAST_COMMA…
-                                        if pos == n:
-                                            return None
-                                        m = match_2(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 4:
-                                                e = m.end(1)
-                                                raw = text[start1:e]
-                                                if not end_action(
-                                                    out, header, settings, name1, args1, id1, raw, start1, e
-                                                ):
-                                                    return None
-                                                args0 = nest_action(out, args0)
-                                                start1 = m.start(2)
-                                                name1 = id1 = args1 = parts1 = key1 = bare1 = None
-                                                name1 = m[2]
-                                                key1 = m[3]
-                                                pos = m.end()
-                                                # after '=' in action in action; expected: PYTHON_VALUE
+                                        t = to_json(value)
+                                    if args1 is None:
+                                        args1, parts1 = {}, []
+                                    elif k in args1:
+                                        return None
+                                    parts1.append(argument_text(args1, k, t))
+                                    args1[k] = value
+                                    key1 = bare1 = None
+                                    pos = e
+                                    # after PYTHON_VALUE in action in action; expected: _LAST_COMMA, ',…
+                                    if pos == n:
+                                        return None
+                                    m = match_3(text, pos)
+                                    if m is not None:
+                                        g = m.lastindex
+                                        if g == 4:
+                                            e = m.end(1)
+                                            raw = text[start1:e]
+                                            if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                                return None
+                                            args0 = nest_action(out, args0)
+                                            start1 = m.start(2)
+                                            name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                            name1 = m[2]
+                                            key1 = m[3]
+                                            pos = m.end()
+                                            # after '=' in action in action; expected: PYTHON_VALUE
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                            if c in " \t\r\n\x0c":
+                                                pos = blanks(text, pos).end()
                                                 if pos == n:
                                                     return None
                                                 c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if notation_1.may_begin(c):
-                                                    found = notation_1.read_at(text, pos, depth, True, ANY)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    k = key1 or place_name(args1)
-                                                    if bare1 is None:
-                                                        value, t = last, said or to_json(last)
-                                                    else:
-                                                        types = types_of(tools, name1, k)
-                                                        if True:
-                                                            if types is not None:
-                                                                return None
-                                                            value, fits = bare1, True
-                                                        else:
-                                                            value, fits = bare_value(bare1, types, "json")
-                                                        if not fits:
+                                            if notation_1.may_begin(c):
+                                                found = notation_1.read_at(text, pos, depth, True, ANY)
+                                                if found is None:
+                                                    return None
+                                                last, e, said = found
+                                                k = key1 or place_name(args1)
+                                                if bare1 is None:
+                                                    value, t = last, said or to_json(last)
+                                                else:
+                                                    types = types_of(tools, name1, k)
+                                                    if True:
+                                                        if types is not None:
                                                             return None
-                                                        t = to_json(value)
-                                                    if args1 is None:
-                                                        args1, parts1 = {}, []
-                                                    elif k in args1:
+                                                        value, fits = bare1, True
+                                                    else:
+                                                        value, fits = bare_value(bare1, types, "json")
+                                                    if not fits:
                                                         return None
-                                                    parts1.append(argument_text(args1, k, t))
-                                                    args1[k] = value
-                                                    key1 = bare1 = None
-                                                    pos = e
-                                                    # after PYTHON_VALUE in action in action; expected:…
-                                                    if pos == n:
-                                                        return None
-                                                    m = match_2(text, pos)
-                                                    if m is not None:
-                                                        g = m.lastindex
-                                                        if g == 6:
-                                                            e = m.end(1)
-                                                            raw = text[start1:e]
-                                                            if not end_action(
-                                                                out, header, settings, name1, args1, id1, raw, start1, e
-                                                            ):
-                                                                return None
-                                                            args0 = nest_action(out, args0)
-                                                            e = m.end(5)
-                                                            raw = text[start0:e]
-                                                            if not end_action(
-                                                                out, header, settings, name0, args0, id0, raw, start0, e
-                                                            ):
-                                                                return None
-                                                            pos = m.end()
-                                                            s = 4
-                                                            continue
-                                                        return None
-                                                    return bool(out.segments or out.run_model)
+                                                    t = to_json(value)
+                                                if args1 is None:
+                                                    args1, parts1 = {}, []
+                                                elif k in args1:
+                                                    return None
+                                                parts1.append(argument_text(args1, k, t))
+                                                args1[k] = value
+                                                key1 = bare1 = None
+                                                pos = e
+                                                # after PYTHON_VALUE in action in action; expected: _LA…
+                                                if pos == n:
+                                                    return None
+                                                m = match_3(text, pos)
+                                                if m is not None:
+                                                    g = m.lastindex
+                                                    if g == 4:
+                                                        e = m.end(1)
+                                                        raw = text[start1:e]
+                                                        if not end_action(
+                                                            out, header, settings, name1, args1, id1, raw, start1, e
+                                                        ):
+                                                            return None
+                                                        args0 = nest_action(out, args0)
+                                                        start1 = m.start(2)
+                                                        name1 = id1 = args1 = parts1 = key1 = bare1 = None
+                                                        name1 = m[2]
+                                                        key1 = m[3]
+                                                        pos = m.end()
+                                                        s = 4
+                                                        continue
+                                                    return None
                                                 return bool(out.segments or out.run_model)
-                                            return None
-                                        return bool(out.segments or out.run_model)
+                                            return bool(out.segments or out.run_model)
+                                        return None
                                     return bool(out.segments or out.run_model)
-                                return None
-                            return bool(out.segments or out.run_model)
+                                return bool(out.segments or out.run_model)
+                            return None
                         return bool(out.segments or out.run_model)
-                    if g == 9:
-                        start0 = m.start(8)
+                    if g == 8:
+                        start0 = m.start(7)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[8]
-                        e = m.end(8)
+                        name0 = m[7]
+                        e = m.end(7)
                         raw = text[start0:e]
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
-                    if g == 10:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -424,7 +388,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -435,7 +399,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -450,7 +414,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_3(text, e)
+                            m = match_4(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -461,7 +425,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 12:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -476,7 +440,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_4(text, e)
+                            m = match_5(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -487,7 +451,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 13:
+                    if g == 12:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
@@ -534,7 +498,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         start0 = m.start()
                         pos = m.end()
-                        s = 5
+                        s = 6
                         continue
                     if g == 4:
                         start0 = m.start(2)
@@ -542,7 +506,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         name0 = m[2]
                         key0 = m[3]
                         pos = m.end()
-                        s = 6
+                        s = 7
                         continue
                     if g == 7:
                         start0 = m.start(2)
@@ -592,7 +556,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # after PYTHON_VALUE in action in action; expected: _LAST_COMMA, ', ', ')'
                             if pos == n:
                                 return None
-                            m = match_2(text, pos)
+                            m = match_3(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 4:
@@ -645,7 +609,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after PYTHON_VALUE in action in action; expected: _LAST_COMMA…
                                         if pos == n:
                                             return None
-                                        m = match_2(text, pos)
+                                        m = match_3(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 4:
@@ -700,7 +664,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     # after PYTHON_VALUE in action in action; expected:…
                                                     if pos == n:
                                                         return None
-                                                    m = match_2(text, pos)
+                                                    m = match_3(text, pos)
                                                     if m is not None:
                                                         g = m.lastindex
                                                         if g == 6:
@@ -718,7 +682,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             ):
                                                                 return None
                                                             pos = m.end()
-                                                            s = 7
+                                                            s = 8
                                                             continue
                                                         return None
                                                     return bool(out.segments or out.run_model)
@@ -738,7 +702,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                             return None
                         pos = m.end()
-                        s = 7
+                        s = 8
                         continue
                     return None
                 else:
@@ -779,14 +743,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             args0[k] = value
                             key0 = bare0 = None
                             pos = e
-                            # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                            # after PYTHON_VALUE in action; expected: ')\n<<', _LAST_COMMA, _HARMLESS_CLOSE…
                             if pos == n:
                                 return None
-                            m = match_5(text, pos)
+                            m = match_6(text, pos)
                             if m is not None:
                                 g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
+                                if g == 5:
+                                    e = m.end(4)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                if g == 7:
+                                    key0 = m[6]
                                     pos = m.end()
                                     # after '=' in action; expected: PYTHON_VALUE
                                     if pos == n:
@@ -824,189 +796,257 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 8
+                                        s = 9
                                         continue
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
-                                    e = m.end(3)
+                                if g == 9:
+                                    e = m.end(8)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 4
+                                    s = 5
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 4: after ')'; expected: TEXT, ACTION_NAME, ACTION_NAME
-                        m = match_6(text, pos)
-                        if m is not None:
-                            return None
-                        if once:
-                            out.flush()
-                            return pos
-                        m = find_1(text, pos)
-                        if m is not None:
-                            e = m.start()
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        return None
-        else:
-            if s < 7:
-                if s < 6:
-                    # state 5: after '\nAction: ' in think; expected: REASONING
-                    m = find_2(text, pos)
-                    if m is not None:
-                        e = m.start()
-                    if m is None:
-                        if pos < n:
-                            piece, a = trimmed(text, pos, n, leads=True, ends=False)
-                            if piece:
-                                out.reasoning(piece, a, a + len(piece))
-                        end_think(out, start0, n)
-                        break
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    end_think(out, start0, e)
-                    g = m.lastindex
-                    if g == 1:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 4:
-                        start0 = m.start(2)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 9:
-                        start0 = m.start(8)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[8]
-                        e = m.end(8)
-                        raw = text[start0:e]
-                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                            return None
-                        pos = m.end()
-                        s = 7
-                        continue
-                    return None
-                else:
-                    # state 6: after '=' in action; expected: PYTHON_VALUE
-                    if pos == n:
-                        return None
-                    c = text[pos]
-                    if c in " \t\r\n\x0c":
-                        pos = blanks(text, pos).end()
+                        # state 4: after '=' in action in action; expected: PYTHON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
-                    if notation_1.may_begin(c):
-                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                        if found is None:
-                            return None
-                        last, e, said = found
-                        k = key0 or place_name(args0)
-                        if bare0 is None:
-                            value, t = last, said or to_json(last)
-                        else:
-                            types = types_of(tools, name0, k)
-                            if True:
-                                if types is not None:
-                                    return None
-                                value, fits = bare0, True
-                            else:
-                                value, fits = bare_value(bare0, types, "json")
-                            if not fits:
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
                                 return None
-                            t = to_json(value)
-                        if args0 is None:
-                            args0, parts0 = {}, []
-                        elif k in args0:
-                            return None
-                        parts0.append(argument_text(args0, k, t))
-                        args0[k] = value
-                        key0 = bare0 = None
-                        pos = e
-                        # after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key1 or place_name(args1)
+                            if bare1 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name1, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare1, True
+                                else:
+                                    value, fits = bare_value(bare1, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args1 is None:
+                                args1, parts1 = {}, []
+                            elif k in args1:
+                                return None
+                            parts1.append(argument_text(args1, k, t))
+                            args1[k] = value
+                            key1 = bare1 = None
+                            pos = e
+                            # after PYTHON_VALUE in action in action; expected: _LAST_COMMA, ', ', ')'
+                            if pos == n:
+                                return None
+                            m = match_3(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 6:
+                                    e = m.end(1)
+                                    raw = text[start1:e]
+                                    if not end_action(out, header, settings, name1, args1, id1, raw, start1, e):
+                                        return None
+                                    args0 = nest_action(out, args0)
+                                    e = m.end(5)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 5
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        return bool(out.segments or out.run_model)
+        else:
+            if s < 8:
+                if s < 6:
+                    # state 5: after ACTION_NAME; expected: TEXT, ACTION_NAME, ACTION_NAME
+                    m = match_7(text, pos)
+                    if m is not None:
+                        return None
+                    if once:
+                        out.flush()
+                        return pos
+                    m = find_1(text, pos)
+                    if m is not None:
+                        e = m.start()
+                    if m is None:
+                        out.consumed = pos
+                        if pos < n:
+                            piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                            if piece:
+                                out.text(piece, a, a + len(piece))
+                        break
+                    out.consumed = pos
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                        if piece:
+                            out.text(piece, a, a + len(piece))
+                    return None
+                else:
+                    if s < 7:
+                        # state 6: after '\nAction: ' in think; expected: REASONING
+                        m = find_2(text, pos)
+                        if m is not None:
+                            e = m.start()
+                        if m is None:
+                            if pos < n:
+                                piece, a = trimmed(text, pos, n, leads=True, ends=False)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            end_think(out, start0, n)
+                            break
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        end_think(out, start0, e)
+                        g = m.lastindex
+                        if g == 1:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 6
+                            continue
+                        if g == 4:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            key0 = m[3]
+                            pos = m.end()
+                            s = 7
+                            continue
+                        if g == 9:
+                            start0 = m.start(8)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[8]
+                            e = m.end(8)
+                            raw = text[start0:e]
+                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                return None
+                            pos = m.end()
+                            s = 8
+                            continue
+                        return None
+                    else:
+                        # state 7: after '=' in action; expected: PYTHON_VALUE
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '=' in action; expected: PYTHON_VALUE
-                                if pos == n:
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
                                     return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            # after PYTHON_VALUE in action; expected: ')\n<<', _LAST_COMMA, _HARMLESS_CLOSE…
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 5:
+                                    e = m.end(4)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 8
+                                    continue
+                                if g == 7:
+                                    key0 = m[6]
+                                    pos = m.end()
+                                    # after '=' in action; expected: PYTHON_VALUE
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                if notation_1.may_begin(c):
-                                    found = notation_1.read_at(text, pos, depth, True, ANY)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
                                             return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
+                                        c = text[pos]
+                                    if notation_1.may_begin(c):
+                                        found = notation_1.read_at(text, pos, depth, True, ANY)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 10
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 9:
+                                    e = m.end(8)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 9
+                                    pos = m.end()
+                                    s = 8
                                     continue
-                                return bool(out.segments or out.run_model)
-                            if g == 4:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 7
-                                continue
-                            return None
+                                return None
+                            return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
-                    return bool(out.segments or out.run_model)
             else:
-                if s < 8:
-                    # state 7: after ')'; expected: TEXT, ACTION_NAME, ACTION_NAME
-                    m = match_6(text, pos)
+                if s < 9:
+                    # state 8: after ')'; expected: TEXT, ACTION_NAME, ACTION_NAME
+                    m = match_7(text, pos)
                     if m is not None:
                         return None
                     if once:
@@ -1035,74 +1075,54 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    if s < 9:
-                        # state 8: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
+                    if s < 10:
+                        # state 9: after PYTHON_VALUE in action; expected: ')\n<<', _LAST_COMMA, _HARMLESS_…
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 2:
+                            if g == 3:
                                 key0 = m[1]
-                                pos = m.end()
-                                # after '=' in action; expected: PYTHON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if notation_1.may_begin(c):
-                                    found = notation_1.read_at(text, pos, depth, True, ANY)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    k = key0 or place_name(args0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
+                                last, said = True, 'true'
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
                                             return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
                                         return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 8
-                                    continue
-                                return bool(out.segments or out.run_model)
-                            if g == 4:
-                                e = m.end(3)
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                e = m.end(2)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 9: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', ')'
-                        if pos == n:
-                            return None
-                        m = match_5(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
+                            if g == 5:
+                                e = m.end(4)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 7:
+                                key0 = m[6]
                                 pos = m.end()
                                 # after '=' in action; expected: PYTHON_VALUE
                                 if pos == n:
@@ -1143,13 +1163,111 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 return bool(out.segments or out.run_model)
-                            if g == 4:
-                                e = m.end(3)
+                            if g == 9:
+                                e = m.end(8)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 7
+                                s = 5
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        # state 10: after PYTHON_VALUE in action; expected: ')\n<<', _LAST_COMMA, _HARMLESS…
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                key0 = m[1]
+                                last, said = True, 'true'
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                e = m.end(2)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
+                                continue
+                            if g == 5:
+                                e = m.end(4)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
+                                continue
+                            if g == 7:
+                                key0 = m[6]
+                                pos = m.end()
+                                # after '=' in action; expected: PYTHON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if notation_1.may_begin(c):
+                                    found = notation_1.read_at(text, pos, depth, True, ANY)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    k = key0 or place_name(args0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
+                                                return None
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
+                                            return None
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
+                                        return None
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    s = 10
+                                    continue
+                                return bool(out.segments or out.run_model)
+                            if g == 9:
+                                e = m.end(8)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 8
                                 continue
                             return None
                         return bool(out.segments or out.run_model)

@@ -229,8 +229,8 @@ find_1 = lazy(
     r"\n]*())|)|(\))())|))|))|)|(?:(?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>poi"
     r"nt>))|(?:(?:(?<![^\n])(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:j"
     r"son|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^"
-    r"\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t"
-    r"|_\w{1,60})>)()|<Thought>)",
+    r"\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?"
+    r":t|_\w{1,60})>)()|<Thought>)",
     "search",
 )
 match_2 = lazy(
@@ -246,7 +246,7 @@ match_2 = lazy(
     r"left_double|right_single|long_press|hover)(?=>point>point>))|(?:(?:(?<![^\n])(?:Thought|Reflection|Acti"
     r"on_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^"
     r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<"
-    r"\/Output>)|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|<Thought>",
+    r"\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|<Thought>",
 )
 notation_1 = notation("PYTHON_VALUE", "")
 match_3 = lazy(
@@ -523,12 +523,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.show(e)
                         return None
                     if g == 14:
+                        out.after_text = False
+                        pos = m.end()
+                        s = 6
+                        continue
+                    if g == 15:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 15:
+                    if g == 16:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_OPEN in think; expected: REASONING
@@ -762,7 +767,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(piece, a, a + len(piece))
                     return None
                 else:
-                    # state 6: after _CODE_SPAN; expected: TEXT
+                    # state 6: after _ENVELOPE; expected: TEXT
                     if once:
                         out.flush()
                         return pos

@@ -20,7 +20,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "qwen3_coder_gui.lark": 1659057662,
+    "qwen3_coder_gui.lark": 2433255367,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 1264523609,
@@ -37,6 +37,7 @@ MARKERS = (
     "<function=",
     "<parameter=",
     "<tool_call>",
+    "></parameter>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
@@ -54,6 +55,7 @@ ACTIONS = (
 OVERLAP = 0
 VALUE_CLOSERS = (
     "</parameter>",
+    "></parameter>",
 )
 VALUE_FOLLOWERS = (
     "</function>",
@@ -142,9 +144,11 @@ match_2 = lazy(
     r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
     r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*"
     "(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
-    r"?:(?:>)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)()|(?:</function>)(?:[ \t\x0c\r\n"
-    "]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t"
-    r"\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
+    r"?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|midd"
+    r"le_click|double_click|triple_click|mouse_move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait"
+    r"|screenshot|terminate|answer|click)>\s{0,99}<\/parameter>))()|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</too"
+    "l_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*"
+    r"(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -166,32 +170,40 @@ match_8 = lazy(
 )
 match_9 = lazy(
     globals(), "match_9",
-    r">(?=\s{0,99}<parameter=)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=)|(?:</function>)"
-    "|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)("
-    r"))|))|))|)",
+    r"(?:>(?=\s{0,99}<parameter=)|>\s{0,99}<\/parameter>\n?)(?:[ \t\x0c\r\n]*(?:(?:<parameter=(?=\w{1,40}>\s{"
+    r"0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_move|move|left_"
+    r"click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,99}<\/parameter"
+    ">))|(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
+    r"\r\n]*(?:(?:>\n?)())|))|))|)",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"(?:<tool_call>)|</tool_call>|<parameter=", "search")
 match_10 = lazy(
     globals(), "match_10",
     r'[ \t\x0c\r\n]*(?:((?:<tool_call>))(?:[ \t\x0c\r\n]*(?:<function=(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
-    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:<parameter=(?=\w{1,40}>\s{0,99}<pa"
-    r"rameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*(?:([^\s<>"
-    "\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|))|))|))|))",
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:<parameter=(?=\w{1,40}>\s{0,99}"
+    r"<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_move|move|left_click"
+    r"_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,99}<\/parameter>))|("
+    "?:</function>)(?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'"
+    r"=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|))",
 )
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter=(?="
-    r"\w{1,40}>\s{0,99}<parameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:<parameter="
+    r"(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_"
+    r"move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,"
+    r"99}<\/parameter>))|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*("
+    "?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
     "\n",
     "<",
 )
 spaces_2 = ("\n")
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:<parameter=(?="
-    r"\w{1,40}>\s{0,99}<parameter=)|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:<parameter="
+    r"(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_"
+    r"move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,"
+    r"99}<\/parameter>))|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*("
+    "?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",

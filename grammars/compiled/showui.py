@@ -25,7 +25,7 @@ SOURCES = {
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 1264523609,
-    "showui.lark": 951035096,
+    "showui.lark": 1340862074,
 }
 FORMAT = "showui"
 PROMPT_END = ""
@@ -51,7 +51,10 @@ ACTIONS = (
 )
 OVERLAP = 0
 VALUE_CLOSERS = ()
-VALUE_FOLLOWERS = ()
+VALUE_FOLLOWERS = (
+    "<think>",
+    "{'action': '",
+)
 VALUE_PHRASES = ()
 header = Header(
     format="showui",
@@ -70,22 +73,25 @@ header = Header(
         "ENTER": "press_keys(keys=\"enter\")",
         "COPY": "press_keys(keys=\"ctrl c\")",
         "ANSWER": "answer(text=value!)",
+        "($1)": "click(point=$1!)",
     },
     evidence={
         "_DICT_OPEN": "alone",
+        "_POINT_OPEN": "alone",
     },
 )
 
-first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
+first_1 = lazy(globals(), "first_1", r"[<\[`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:\{\s{0,9}'action'\s{0,9}:\s{0,9"
-    r"}'(?=[A-Z_]{2,20}'))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:,(?=\s{0"
-    ",20}\\}(?![\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?:[ "
-    "\\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:"
-    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^"
-    r"\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?<![^\n])\[(?=(?:\s{0,9}(?:0?"
+    r"\.\d{1,9}|[01](?:\.0{1,9})?)\s{0,9}[,\]]){2}(?<=\])))()|(?:\{\s{0,9}'action'\s{0,9}:\s{0,9}'(?=[A-Z_]{2"
+    r",20}'))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}\}(?!["
+    "\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|))|))|))|)|(?:(?i:```(?<![^\\n ]```)(?:json|xml|to"
+    r"ol)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^"
+    r"`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -97,15 +103,21 @@ match_4 = lazy(
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
+match_5 = lazy(globals(), "match_5", r"\]()")
+may_lack_closer_1 = lazy(
+    globals(), "may_lack_closer_1",
+    r"(?:\{\s{0,9}'action'\s{0,9}:\s{0,9}'(?=[A-Z_]{2,20}'))",
+    "search",
+)
 notation_1 = notation("PYTHON_VALUE", "")
-match_5 = lazy(
-    globals(), "match_5",
+match_6 = lazy(
+    globals(), "match_6",
     "[ \\t\\x0c\\r\\n]*(?:,(?=\\s{0,20}\\}(?![\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c"
     "\\r\\n]*(?:([a-z_]{1,40})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']\\s{0,9}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(\\})()"
     r")",
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_7 = lazy(
+    globals(), "match_7",
     r"[ \t\x0c\r\n]*(?:(?:,(?=\s{0,9}\{\s{0,9}'action'))(?:[ \t\x0c\r\n]*(?:((?:\{\s{0,9}'action'\s{0,9}:\s{0"
     r",9}'(?=[A-Z_]{2,20}')))(?:[ \t\x0c\r\n]*(?:([A-Z_]{2,20})(?:[ \t\x0c\r\n]*(?:'(?:[ \t\x0c\r\n]*(?:,(?="
     "\\s{0,20}\\}(?![\"'\\w]))|(?:,)(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'])(?:[ \\t\\x0c\\r\\n]*(?:([a-z_]{1,40})(?"
@@ -120,7 +132,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
     depth = settings.max_depth
     last = said = None
     while True:
-        if s < 4:
+        if s < 5:
             if s < 2:
                 if s < 1:
                     # state 0: at the start; expected: TEXT
@@ -129,7 +141,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return pos
                     e = pos
                     while True:
-                        if e >= n or text[e] not in "<`{":
+                        if e >= n or text[e] not in "<[`{":
                             m = first_1(text, e)
                             if m is None:
                                 break
@@ -154,17 +166,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
                         pos = m.end()
                         s = 3
                         continue
+                    if g == 5:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        key0 = m[4]
+                        pos = m.end()
+                        s = 4
+                        continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<think>\n', "{'action': '", _DATA_FENCE…
+                    # state 1: at an opening marker; expected: '<think>\n', _POINT_OPEN, "{'action': '"…
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -174,15 +192,21 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 2:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
                         pos = m.end()
                         s = 3
                         continue
                     if g == 5:
+                        start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        key0 = m[4]
+                        pos = m.end()
+                        s = 4
+                        continue
+                    if g == 6:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE
@@ -208,7 +232,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 6:
+                    if g == 7:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -234,7 +258,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -260,11 +284,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     return None
             else:
@@ -290,38 +314,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if g == 1:
                         end_think(out, start0, m.end())
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     return None
                 else:
-                    # state 3: after "': " in action; expected: PYTHON_VALUE
-                    if pos == n:
-                        return None
-                    c = text[pos]
-                    if c in " \t\r\n\x0c":
-                        pos = blanks(text, pos).end()
-                        if pos == n:
+                    if s < 4:
+                        # state 3: after _POINT_OPEN in action; expected: ARG_VALUE
+                        e = pos
+                        while True:
+                            e = text.find("]", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_5(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
                             return None
-                        c = text[pos]
-                    if notation_1.may_begin(c):
-                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                        if found is None:
+                        if may_lack_closer_1(text, pos, e) is not None:
                             return None
-                        last, e, said = found
+                        piece = text[pos:e]
+                        bare0 = piece if bare0 is None else bare0 + piece
                         k = key0 or place_name(args0)
-                        if bare0 is None:
-                            value, t = last, said or to_json(last)
-                        else:
-                            types = types_of(tools, name0, k)
-                            if True:
-                                if types is not None:
-                                    return None
-                                value, fits = bare0, True
-                            else:
-                                value, fits = bare_value(bare0, types, "json")
-                            if not fits:
+                        types = types_of(tools, name0, k)
+                        if True:
+                            if types is not None:
                                 return None
-                            t = to_json(value)
+                            value, fits = bare0, True
+                        else:
+                            value, fits = bare_value(bare0, types, "json")
+                        if not fits:
+                            return None
+                        t = to_json(value)
                         if args0 is None:
                             args0, parts0 = {}, []
                         elif k in args0:
@@ -329,20 +354,66 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         parts0.append(argument_text(args0, k, t))
                         args0[k] = value
                         key0 = bare0 = None
-                        pos = e
-                        s = 5
-                        continue
-                    return bool(out.segments or out.run_model)
+                        g = m.lastindex
+                        if g == 1:
+                            e = m.end()
+                            raw = text[start0:e]
+                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                return None
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
+                    else:
+                        # state 4: after "': " in action; expected: PYTHON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if notation_1.may_begin(c):
+                            found = notation_1.read_at(text, pos, depth, True, ANY)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            k = key0 or place_name(args0)
+                            if bare0 is None:
+                                value, t = last, said or to_json(last)
+                            else:
+                                types = types_of(tools, name0, k)
+                                if True:
+                                    if types is not None:
+                                        return None
+                                    value, fits = bare0, True
+                                else:
+                                    value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                            if args0 is None:
+                                args0, parts0 = {}, []
+                            elif k in args0:
+                                return None
+                            parts0.append(argument_text(args0, k, t))
+                            args0[k] = value
+                            key0 = bare0 = None
+                            pos = e
+                            s = 6
+                            continue
+                        return bool(out.segments or out.run_model)
         else:
-            if s < 6:
-                if s < 5:
-                    # state 4: after _CODE_SPAN; expected: TEXT
+            if s < 7:
+                if s < 6:
+                    # state 5: after _CODE_SPAN; expected: TEXT
                     if once:
                         out.flush()
                         return pos
                     e = pos
                     while True:
-                        if e >= n or text[e] not in "<`{":
+                        if e >= n or text[e] not in "<[`{":
                             m = first_1(text, e)
                             if m is None:
                                 break
@@ -364,164 +435,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 4:
+                    if g == 5:
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
+                        name0 = m[3]
+                        key0 = m[4]
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     return None
                 else:
-                    # state 5: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', '}'
-                    if pos == n:
-                        return None
-                    m = match_5(text, pos)
-                    if m is not None:
-                        g = m.lastindex
-                        if g == 2:
-                            key0 = m[1]
-                            pos = m.end()
-                            # after "': " in action; expected: PYTHON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if notation_1.may_begin(c):
-                                found = notation_1.read_at(text, pos, depth, True, ANY)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                k = key0 or place_name(args0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
-                                        return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                s = 5
-                                continue
-                            return bool(out.segments or out.run_model)
-                        if g == 4:
-                            e = m.end(3)
-                            raw = text[start0:e]
-                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                return None
-                            pos = m.end()
-                            # after '}'; expected: TEXT, ',\n'
-                            m = match_6(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 4:
-                                    start0 = m.start(1)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    name0 = m[2]
-                                    key0 = m[3]
-                                    pos = m.end()
-                                    # after "': " in action; expected: PYTHON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if notation_1.may_begin(c):
-                                        found = notation_1.read_at(text, pos, depth, True, ANY)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        k = key0 or place_name(args0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 6
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if once:
-                                out.flush()
-                                return pos
-                            e = pos
-                            while True:
-                                if e >= n or text[e] not in "<`{":
-                                    m = first_1(text, e)
-                                    if m is None:
-                                        break
-                                    e = m.start()
-                                m = match_1(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                out.consumed = pos
-                                if pos < n:
-                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                    if piece:
-                                        out.text(piece, a, a + len(piece))
-                                break
-                            out.consumed = pos
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 4:
-                                start0 = m.start()
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                key0 = m[3]
-                                pos = m.end()
-                                s = 3
-                                continue
-                            return None
-                        return None
-                    return bool(out.segments or out.run_model)
-            else:
-                if s < 7:
                     # state 6: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', '}'
                     if pos == n:
                         return None
-                    m = match_5(text, pos)
+                    m = match_6(text, pos)
                     if m is not None:
                         g = m.lastindex
                         if g == 2:
@@ -572,14 +499,158 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                 return None
                             pos = m.end()
-                            s = 7
+                            # after '}'; expected: TEXT, ',\n'
+                            m = match_7(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 4:
+                                    start0 = m.start(1)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    name0 = m[2]
+                                    key0 = m[3]
+                                    pos = m.end()
+                                    # after "': " in action; expected: PYTHON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if notation_1.may_begin(c):
+                                        found = notation_1.read_at(text, pos, depth, True, ANY)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        k = key0 or place_name(args0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 7
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            if once:
+                                out.flush()
+                                return pos
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`{":
+                                    m = first_1(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                m = match_1(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 5:
+                                start0 = m.start()
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[3]
+                                key0 = m[4]
+                                pos = m.end()
+                                s = 4
+                                continue
+                            return None
+                        return None
+                    return bool(out.segments or out.run_model)
+            else:
+                if s < 8:
+                    # state 7: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', '}'
+                    if pos == n:
+                        return None
+                    m = match_6(text, pos)
+                    if m is not None:
+                        g = m.lastindex
+                        if g == 2:
+                            key0 = m[1]
+                            pos = m.end()
+                            # after "': " in action; expected: PYTHON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if notation_1.may_begin(c):
+                                found = notation_1.read_at(text, pos, depth, True, ANY)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                k = key0 or place_name(args0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                s = 7
+                                continue
+                            return bool(out.segments or out.run_model)
+                        if g == 4:
+                            e = m.end(3)
+                            raw = text[start0:e]
+                            if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                return None
+                            pos = m.end()
+                            s = 8
                             continue
                         return None
                     return bool(out.segments or out.run_model)
                 else:
-                    if s < 8:
-                        # state 7: after '}'; expected: TEXT, ',\n'
-                        m = match_6(text, pos)
+                    if s < 9:
+                        # state 8: after '}'; expected: TEXT, ',\n'
+                        m = match_7(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 4:
@@ -624,7 +695,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 8
+                                    s = 9
                                     continue
                                 return bool(out.segments or out.run_model)
                             return None
@@ -633,7 +704,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return pos
                         e = pos
                         while True:
-                            if e >= n or text[e] not in "<`{":
+                            if e >= n or text[e] not in "<[`{":
                                 m = first_1(text, e)
                                 if m is None:
                                     break
@@ -656,10 +727,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 out.text(piece, a, a + len(piece))
                         return None
                     else:
-                        # state 8: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', '}'
+                        # state 9: after PYTHON_VALUE in action; expected: _LAST_COMMA, ', ', '}'
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 2:
@@ -701,7 +772,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 8
+                                    s = 9
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 4:
@@ -710,7 +781,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 7
+                                s = 8
                                 continue
                             return None
                         return bool(out.segments or out.run_model)

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 1264523609,
-    "shared/ui_venus.lark": 2170393334,
+    "shared/ui_venus.lark": 3510619613,
     "ui_venus_1_0.lark": 1408217057,
 }
 FORMAT = "ui_venus_1_0"
@@ -82,8 +82,8 @@ header = Header(
         "Scroll(end)": "swipe(start=start!, end=end!)",
         "Scroll": "scroll(point=place|start, direction=direction!)",
         "Type": "type_text(text=content!)",
-        "Launch(url)": "navigate(url=url!)",
-        "Launch": "open_app(app=app!)",
+        "Launch(url, url!=\"\")": "navigate(url=url!)",
+        "Launch(app, app!=\"\")": "open_app(app=app!)",
         "Wait": "wait",
         "Finished": "complete(answer=content)",
         "CallUser": "ask_user(text=content)",

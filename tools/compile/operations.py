@@ -343,6 +343,10 @@ class OperationWriter:
     def _do_field_is_text(self, arg: str, start: str, end: str, token: str) -> None:
         self._put(f"told{self._top()} = True")
 
+    def _do_field_is_true(self, arg: str, start: str, end: str, token: str) -> None:
+        self._put("last, said = True, 'true'")
+        self._is_string = False
+
     def _do_field_unknown(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
         self._put(f"unknown{d} = max(unknown{d}, doubt(text, {start}))")

@@ -117,6 +117,12 @@ class MappingRule:
         return field == PATH and field not in self.model.model_fields
 
     @property
+    def shared_sources(self) -> set[str]:
+        """The arguments of the fields that all actions have."""
+        shared = self._shared.origins.values() if self._shared is not None else ()
+        return {source[0] for origin in shared for source in origin.sources}
+
+    @property
     def sources(self) -> dict[str, tuple[str, ...]]:
         """The arguments that each field may come from, without those of which two form one point."""
         return {field: tuple([s[0] for s in o.sources if len(s) == 1]) for field, o in self.origins.items()}

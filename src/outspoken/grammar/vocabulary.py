@@ -42,9 +42,10 @@ NODES = frozenset({
 CALLS = frozenset({"tool_call", "action", "payload"})
 
 #: Rules that pass the value just read to the node round them.
-FIELDS = frozenset(
-    {"tool_name", "arguments", "argument", "id", "content", "needs_more_work", "no_calls", "unknown", "odd", "is_text"}
-)
+FIELDS = frozenset({
+    "tool_name", "arguments", "argument", "id", "content", "needs_more_work", "no_calls", "unknown", "odd", "is_text",
+    "is_true",
+})  # fmt: skip
 
 
 def short(name: str) -> str:

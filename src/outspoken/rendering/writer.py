@@ -203,7 +203,11 @@ def _advance(
     cost = 0
     for name, arg in ops:
         item = items[progress.item] if progress.item < len(items) else None
-        if name == "field" and arg == "argument":
+        if name == "field" and arg == "is_true":
+            if item is None or progress.phase != 1 or item.arguments[progress.argument][1] is not True:
+                return None
+            progress = progress._replace(phase=2)
+        elif name == "field" and arg == "argument":
             if progress.phase != 2:
                 return None
             progress = progress._replace(argument=progress.argument + 1, phase=0)

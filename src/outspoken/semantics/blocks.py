@@ -120,6 +120,11 @@ def field_is_text(b: Builder) -> None:
     b.nodes[-1].is_text = True
 
 
+def field_is_true(b: Builder) -> None:
+    """The markup says that the argument whose name was read is true."""
+    b.state.last_value, b.state.last_text = True, "true"
+
+
 def field_odd(b: Builder, start: int, end: int) -> None:
     """Markup was read that differs from how the format writes it."""
     span = (b.nodes[-1].start if b.nodes else start, end)

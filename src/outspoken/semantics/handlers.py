@@ -116,6 +116,7 @@ _FIELDS: dict[str, Operation] = {
     "no_calls": lambda b, _, m, g, base: blocks.field_no_calls(b),
     "unknown": lambda b, _, m, g, base: blocks.field_unknown(b, base + m.start(g), base + m.end(g)),
     "is_text": lambda b, _, m, g, base: blocks.field_is_text(b),
+    "is_true": lambda b, _, m, g, base: blocks.field_is_true(b),
     "odd": lambda b, _, m, g, base: blocks.field_odd(b, base + m.start(g), base + m.end(g)),
 }
 
