@@ -46,11 +46,8 @@ PATIENCE = 300
 #: How many characters a marker can look ahead at, at most, before a format counts as one that looks ahead.
 FAR = 250
 
-#: What stands in a list of actions and is none is read, too, as an action that is invalid: no sound response has it.
-NO_ACTIONS = {
-    "shared__browser_use__JSON_NULL",
-    *[f"shared__json_action__JSON_{kind}" for kind in ("ARRAY", "BOOLEAN", "NULL", "NUMBER")],
-}
+#: A value that is read as nothing, in an action that lacks it then: no sound response has it.
+NO_VALUE = "shared__browser_use__JSON_NULL"
 
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
@@ -98,7 +95,7 @@ def test_every_step_and_spelling_is_generated(format_: str) -> None:
     """
     generator = Generator(format_)
     state_of = _any_state if looks_ahead(format_) else _own_state
-    steps = {state_of(step) for step in generator.map.steps if step.terminal not in NO_ACTIONS}
+    steps = {state_of(step) for step in generator.map.steps} - {state_of(step) for step in no_actions(generator)}
     forms = set(generator.forms)
     assert steps
     for wishes in (True, False):
@@ -116,6 +113,18 @@ def test_every_step_and_spelling_is_generated(format_: str) -> None:
             if not steps and not forms:
                 return
     assert (sorted(steps), sorted(forms, key=str)) == ([], [])
+
+
+def no_actions(generator: Generator) -> Iterator[Step]:
+    """What stands in a list of actions and is none: it is read, too, as an action that is invalid."""
+    for place in generator.map.positions:
+        for transition in place.steps:
+            operations = (*transition.before, *transition.after)
+            begins = any(name == "begin" and "action" in kinds.split() for name, kinds in operations)
+            is_whole = begins and ("end", "action") in operations
+            is_value = transition.terminal.short in EMBEDDED_VALUES - {"JSON_STRING"}
+            if (is_whole and is_value) or transition.terminal.name == NO_VALUE:
+                yield step_of(place, transition)
 
 
 def _own_state(step: Step) -> Step:

@@ -19,6 +19,7 @@ from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
+from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
 from outspoken.semantics.repeated_keys import repeats
 from outspoken.semantics.segments import reply_of
@@ -89,6 +90,8 @@ class FastPath:
                     return True
             elif segment.__class__ is ToolCall:
                 if self._call_holds_markup(segment):
+                    return True
+                if tools is not None and mentions(lacking(tools, segment.name, segment.arguments), segment.arguments):
                     return True
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True

@@ -14,9 +14,10 @@ from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
 from outspoken.results.replies import Status
 
-from . import repeated_keys, unknown_keys
+from . import repeated_keys, taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
+from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
@@ -33,13 +34,18 @@ class CallBuilder:
     A call is announced (`ToolCallStart`) when its name is known and an argument of it begins, or when it ends.
     """
 
-    __slots__ = ("_state", "_output", "_recorder", "_nodes", "_answers", "_actions", "_header", "_tools", "_tool_names")
+    __slots__ = (
+        "_state", "_output", "_recorder", "_nodes", "_answers", "_actions", "_header", "_tools", "_tool_names",
+        "_marks",
+    )  # fmt: skip
 
     def __init__(self, state: ReplyState, answers: AnswerBuilder, actions: ActionBuilder) -> None:
         self._state, self._output, self._recorder, self._nodes = state, state.output, state.recorder, state.nodes
         self._answers, self._actions = answers, actions
         self._header, self._tools = state.header, state.context.tools
         self._tool_names = self._tools.names if self._tools is not None else None
+        #: what stands round the names of arguments; None before the first bare value
+        self._marks: taken_in.ArgumentMarks | None = None
 
     # events
 
@@ -215,6 +221,7 @@ class CallBuilder:
         been meant otherwise.
         """
         node = self._nodes[-1]
+        self._marks = taken_in.argument_marks(value_end.automaton)
         if node.bare is None:
             node.bare = [""]
         elif value_markup(value_end).is_in("".join(node.bare)):
@@ -348,6 +355,7 @@ class CallBuilder:
             return
         if recorder.edits and name and not _NOT_IN_NAME.isdisjoint(name):
             node.problem = node.problem or "the name holds punctuation of the call"
+        node.problem = node.problem or self._doubt(node)
         if not name or node.problem or recorder.ambiguity:
             node.problem = node.problem or recorder.ambiguity or "a tool call has no name"
             recorder.ambiguity = ""
@@ -372,6 +380,21 @@ class CallBuilder:
             recorder.report("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
+
+    def _doubt(self, node: OpenNode) -> str:
+        """Why a bare value of a call may hold markup; "" if nothing shows it."""
+        marks, arguments = self._marks, node.arguments
+        if marks is None or not arguments:
+            return ""
+        names = lacking(self._tools, node.name, arguments)
+        if names and mentions(names, arguments):
+            key = taken_in.takes_in_argument(marks, names, arguments)
+            if key:
+                return f"the value of `{key}` seems to hold another argument"
+        edits = self._recorder.edits
+        if edits and taken_in.is_left_of_closer(edits, self._state.source.slice):
+            return "a value seems to end with a part of its closing marker"
+        return ""
 
     def unfinished(self, node: OpenNode, end: int, status: Status) -> None:
         """A call, action or answer never ended (`truncated`) or cannot be read (`invalid`)."""

@@ -1,0 +1,23 @@
+"""The arguments that a call lacks, and whether its values speak of them. The fast path needs no more than this."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+from outspoken.notations.tools import Tools
+
+
+def lacking(tools: Tools | None, name: str | None, arguments: Mapping[str, Any]) -> list[str]:
+    """The arguments that a tool may have and a call lacks."""
+    if tools is None or name is None or name not in tools:
+        return []
+    properties: Any = (tools.schema(name) or {}).get("properties")
+    if not isinstance(properties, Mapping):
+        return []
+    return [key for key in cast("Mapping[str, Any]", properties) if key not in arguments]
+
+
+def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
+    """Does a value hold one of these names? This is fast."""
+    return any(value.__class__ is str and key in value for value in arguments.values() for key in names)

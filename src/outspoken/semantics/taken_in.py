@@ -1,0 +1,86 @@
+"""Values that have taken in the next argument, or a part of their closing marker, since a marker has a mistake.
+
+Markers that are long enough not to occur by chance are found in values by themselves; see `grammar/value_markup.py`.
+What is shorter says something only beside the name of an argument that the call lacks, or where a marker is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.near_openers import written_forms
+from outspoken.patterns.markup_search import is_distinct_marker
+from outspoken.patterns.near_miss import SHORT_MARKER, near_misses
+from outspoken.results.edits import Edit
+
+#: This many characters that are no letters may stand between the name of an argument and what ends it.
+_NEAR = 6
+#: A line break, and at most two more characters, before a name.
+_LINE_START = re.compile(r"\n[^\w\n]{0,2}\Z")
+_PUNCTUATION_BEFORE = re.compile(r"[^\w\n]{1,3}\Z")
+
+
+class ArgumentMarks(NamedTuple):
+    """The markers before the names of arguments, and the characters of those behind them."""
+
+    openers: tuple[str, ...]
+    behind: frozenset[str]
+
+
+@lru_cache(maxsize=512)
+def argument_marks(automaton: Automaton) -> ArgumentMarks:
+    """What stands round the names of arguments with bare values; nothing if the format has none."""
+    openers, behind = dict[str, None](), set[str]()
+    for config in automaton.configs:
+        for opener in config.strict_transitions()[2]:
+            for name in opener.target.strict_transitions()[2]:
+                if name.terminal.short == "ARG_NAME":
+                    openers[opener.terminal.canonical.strip()] = None
+                    ends = [step.terminal for step in name.target.strict_transitions()[2]]
+                    behind |= {char for end in ends for form in written_forms(end) for char in form}
+    has_bare = any(terminal.short == "ARG_VALUE" for terminal in automaton.tables.terminals.values())
+    marks = frozenset([char for char in behind if not char.isalnum() and not char.isspace()])
+    return ArgumentMarks(tuple(openers), marks) if has_bare and marks else ArgumentMarks((), frozenset())
+
+
+def takes_in_argument(marks: ArgumentMarks, names: Iterable[str], arguments: Mapping[str, Any]) -> str:
+    """The argument whose value holds one of these names as the beginning of another argument, mistakes aside; or ""."""
+    for key, value in arguments.items():
+        if value.__class__ is str and any(True for name in names for _ in _places(marks, name, value)):
+            return key
+    return ""
+
+
+def _places(marks: ArgumentMarks, name: str, text: str) -> Iterator[int]:
+    for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)([^\w\n]{{0,{_NEAR}}})", text):
+        at = match.start()
+        if not marks.behind.isdisjoint(match[1]) and any(_is_before(opener, text, at) for opener in marks.openers):
+            yield at
+
+
+def _is_before(opener: str, text: str, at: int) -> bool:
+    """Does a marker stand before a place, maybe with a mistake?"""
+    if not opener:
+        return _LINE_START.search(text, max(at - 3, 0), at) is not None
+    if is_distinct_marker(opener):
+        starts = range(max(at - len(opener) - 2, 0), max(at - len(opener) + 3, 0))
+        return any(end == at for start in starts for end, _ in near_misses(text[:at], start, opener))
+    found = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
+    return found is not None and not set(found[0]).isdisjoint(opener)
+
+
+def is_left_of_closer(edits: Iterable[Edit], text: Callable[[int, int], str]) -> bool:
+    """Is what stands before a missing short marker a part of it? Then the value before it has an end that is markup.
+
+    `text` gives the response between two offsets.
+    """
+    for edit in edits:
+        marker = edit.after.strip()
+        before = text(max(edit.start - 3, 0), edit.start).rstrip()[-1:]
+        if edit.code == "missing-marker" and 1 < len(marker) < SHORT_MARKER and before and before in marker:
+            return True
+    return False

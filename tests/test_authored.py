@@ -1,0 +1,83 @@
+"""Formats that are written with the guide alone and resemble none of the catalogue are safe at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from outspoken import load_format, parse, render
+from outspoken.authoring.check import findings
+from outspoken.authoring.fuzz.generator import Generator
+from outspoken.authoring.fuzz.reference import content_of
+from outspoken.authoring.workspace import workspace
+from outspoken.grammar import registry
+from tools.damage import markup
+from tools.damage.markup_cases import SEED, bases, damaged_texts
+
+AUTHORED = sorted((Path(__file__).parent / "authored").glob("*.lark"))
+#: A grammar has at most so many lines.
+LONGEST = 40
+
+every_file = pytest.mark.parametrize("file", AUTHORED, ids=lambda file: file.stem)
+
+
+def test_the_grammars_are_short() -> None:
+    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED] == [True] * 3
+
+
+@every_file
+def test_a_new_format_is_sound(file: Path) -> None:
+    with workspace(file) as made, made.in_use():
+        found = [finding.diagnostic for finding in findings(made, file.stem)]
+    assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
+
+
+@every_file
+def test_damage_is_safe_at_once(file: Path) -> None:
+    """One character of the markup is wrong: nothing is lost or run wrong, and pieces give the same reply."""
+    name = load_format(file)
+    cases = damaged_texts(bases(name, SEED, count=4), Random(name), 60)
+    readings = [markup.read(case, name, pieces=number % 5 == 0) for number, case in enumerate(cases)]
+    counts = Counter(reading.outcome for reading in readings)
+    assert [reading.case.text for reading in readings if reading.differs] == []
+    assert [reading.case.text for reading in readings if reading.outcome not in ("meant", "flagged")] == []
+    assert counts["meant"] >= 0.6 * len(readings)
+
+
+@every_file
+def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
+    """The generator writes responses that are read as they were meant, and its example is written as it is."""
+    name = load_format(file)
+    generator = Generator(name)
+    found = [response for seed in range(24) if (response := generator.response(seed)) is not None]
+    assert len(found) >= 20
+    for response in [response for response in found if "<think" not in response.text.lower()]:
+        assert repr(content_of(parse(response.text, name, repair="none", prefix=""))) == repr(response.content), (
+            response.text
+        )
+    example = registry.header(name).example
+    assert render(parse(example, name), name) == example
+
+
+SWALLOWED = [
+    ('city="Paris"/>\n<wiht key="days" value="3', "a value that takes in the next argument"),
+    ('Paris"/>\n< with key="days" value="3', "a character more in its opener"),
+    ('Paris"/\n><with key="days" value="3', "its own closer swapped"),
+]
+
+
+def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
+    """Only if the tool has the argument and the call lacks it; in text that merely names it, nothing is doubted."""
+    name = load_format(AUTHORED[1])
+    tools = [{"name": "f", "parameters": {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}}]
+    for value, why in SWALLOWED:
+        text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
+        reply = parse(text, name, tools=tools)
+        assert (reply.tool_calls, reply.status) == ([], "invalid"), why
+        assert parse(text, name).tool_calls[0].name == "f", why
+    for value in ("three days in Paris", "days", "some days, or more", "x\ndays later"):
+        text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
+        assert parse(text, name, tools=tools).tool_calls[0].arguments == {"city": value}
