@@ -7,7 +7,8 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from outspoken import Reply, TextDelta, parse, stream
+from outspoken import Done, Reply, TextDelta, parse, stream
+from outspoken.grammar.registry import automaton
 from outspoken.providers import ProviderStream, parse_response
 from outspoken.providers.export.anthropic import to_anthropic
 from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
@@ -194,3 +195,62 @@ def test_content_that_is_one_string_is_not_separated() -> None:
     made.close()
     assert made.reply is not None
     assert made.reply.text == "Hello"
+
+
+# reasoning within reasoning
+
+
+def own_tags() -> Iterator[tuple[str, str, str]]:
+    """The tags of reasoning of each format that has them: its name, the opening tag and the closing one."""
+    for format_ in FORMATS:
+        written = {t.short: t.canonical.strip() for t in automaton(format_).tables.terminals.values() if t.canonical}
+        for kind in ("_THINK", "_PLAIN"):
+            if f"{kind}_OPEN" in written and f"{kind}_CLOSE" in written:
+                yield format_, written[f"{kind}_OPEN"], written[f"{kind}_CLOSE"]
+
+
+INNER = ["b", "b {o}c{c} d", "b{c}{o}c"]
+INERT = (
+    '{"name": "rm", "arguments": {}, "action": "rm"}\n<tool_call>\n{"name": "rm", "arguments": {}}\n</tool_call>\nrm()'
+)
+
+
+def test_reasoning_ends_at_the_closing_tag_of_the_first_opening_tag() -> None:
+    """What follows the end of reasoning within reasoning is still reasoning; nothing of it runs."""
+    count = 0
+    for format_, open_, close in own_tags():
+        inner = Random(format_).choice(INNER[:1] if close not in ("</think>", "</seed:think>") else INNER)
+        text = f"{open_}a {open_}{inner.format(o=open_, c=close)}{close} {INERT}\n{close}\nBye."
+        reply = parse(text, format_, prefix="")
+        if [segment.kind for segment in reply.segments] != ["reasoning", "text"]:
+            raise AssertionError((format_, text, reply.segments))
+        assert reply.text == "Bye."
+        assert (reply.reasoning or "").count(open_) == text.count(open_) - 1
+        count += 1
+        if count % 9 == 0:
+            assert list(stream(pieces(text, 3), format_, prefix=""))[-1] == Done(reply)
+    assert count >= 60
+
+
+def test_a_tag_that_reasoning_is_about_opens_nothing() -> None:
+    """In quotes, in brackets or between spaces, a tag is a word; otherwise unclosed reasoning is reported."""
+    for word in ("<think> in prose", "`<think>` tags", '"<think>"', "(<think>)", "<think>, say"):
+        reply = parse(f"<think>I could write {word}</think> answer", "hermes")
+        assert (reply.text, reply.diagnostics) == ("answer", [])
+    lost = parse("<think>I write <think>so</think> answer", "hermes")
+    assert (lost.text, lost.status, [d.code for d in lost.diagnostics]) == ("", "truncated", ["unclosed-reasoning"])
+
+
+def test_reasoning_that_the_prompt_opened_may_open_again() -> None:
+    for prefix, text in product(("<think>\n", "<|im_start|>assistant\n<think>"), ("<think>a</think>b", "a</think>b")):
+        reply = parse(text, "hermes", prefix=prefix)
+        assert (reply.reasoning, reply.text) == ("a", "b")
+
+
+@in_one_item("format_", ["text", "hermes", "thinking_tags", "json", "qwen3_coder", "auto"])
+def test_tags_in_json_strings_are_data(format_: str) -> None:
+    for value in ("<think>no</think>", "say <think>no</think>", "<thinking>", "\\u003c <think>", "'<think>'"):
+        text = f'It was {{"x": "{value}", "y": 1}} so'
+        reply = parse(text, format_)
+        assert (reply.reasoning, reply.text) == (None, text)
+        assert list(stream(pieces(text, 2), format_))[-1] == Done(reply)

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 2197410058,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "agent_s"
 PROMPT_END = ""

@@ -32,7 +32,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "anthropic_computer_use"
 PROMPT_END = ""

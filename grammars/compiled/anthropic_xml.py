@@ -21,7 +21,7 @@ SOURCES = {
     "anthropic_xml.lark": 4278140078,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "anthropic_xml"
 PROMPT_END = ""

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "browser_use"
 PROMPT_END = ""

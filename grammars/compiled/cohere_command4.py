@@ -19,11 +19,11 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "cohere_command4.lark": 790736207,
     "shared/code.lark": 2140030260,
-    "shared/cohere.lark": 1838690302,
+    "shared/cohere.lark": 3612985893,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "cohere_command4"
@@ -79,10 +79,10 @@ match_5 = lazy(
 )
 match_6 = lazy(
     globals(), "match_6",
-    r"(?:(?:<\|START_(?:RESPONSE|TEXT)\|>))|(?:(?:<\|END_THINKING\|>\s{0,9}))()|(?:<\|START_ACTION\|>)(?:[ \t"
-    r'\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:tool_call_id|id)"\s{0,99}:\s{0'
-    r',99}"(?=\d{1,9}")))(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
-    r"\r\n]*())|))|))|))|))|))|)",
+    r"(?:(?:<\|START_(?:RESPONSE|TEXT)\|>))|(?:(?:<\|END_THINKING\|>\s{0,9}))()|(?:(?:<\|START_THINKING\|>[ ]"
+    r'?))|(?:<\|START_ACTION\|>)(?:[ \t\x0c\r\n]*(?:(?:\[)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"'
+    r'(?:tool_call_id|id)"\s{0,99}:\s{0,99}"(?=\d{1,9}")))(?:[ \t\x0c\r\n]*(?:(\d{1,9})(?:[ \t\x0c\r\n]*(?:"('
+    r"?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))|)",
 )
 match_7 = lazy(
     globals(), "match_7",

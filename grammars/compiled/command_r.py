@@ -18,11 +18,11 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "command_r.lark": 4032380063,
     "shared/code.lark": 2140030260,
-    "shared/cohere.lark": 1838690302,
+    "shared/cohere.lark": 3612985893,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "command_r"

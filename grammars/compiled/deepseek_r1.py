@@ -13,7 +13,7 @@ SOURCES = {
     "deepseek_r1.lark": 1877576502,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "deepseek_r1"
 PROMPT_END = "<think>\n"

@@ -19,12 +19,12 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "ernie45.lark": 2889940619,
-    "shared/answer.lark": 1450619709,
+    "shared/answer.lark": 3006492576,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "ernie45"

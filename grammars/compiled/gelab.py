@@ -20,7 +20,7 @@ SOURCES = {
     "gelab.lark": 664116646,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "gelab"
 PROMPT_END = ""

@@ -21,7 +21,7 @@ SOURCES = {
     "shared/arg_pairs.lark": 3651498150,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "glm_4_5"

@@ -22,7 +22,7 @@ SOURCES = {
     "shared/glm_box.lark": 2927302618,
     "shared/marks_bare.lark": 1352480666,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "glm_v_web"
 PROMPT_END = ""

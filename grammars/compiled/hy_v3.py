@@ -21,7 +21,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/hunyuan.lark": 1655691732,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hy_v3"
@@ -93,7 +93,8 @@ spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)|</think>()",
+    "(?:(?:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think>(?![ \\t\"'`”’»"
+    r")\]},;:.!?\/])))|<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)|</think>()",
 )
 match_7 = lazy(
     globals(), "match_7",

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "longcat"
@@ -71,7 +71,11 @@ match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```()")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(globals(), "match_6", r"[ \t\x0c\r\n]*(?:\{)")
-match_7 = lazy(globals(), "match_7", r"</think>()")
+match_7 = lazy(
+    globals(), "match_7",
+    "(?:(?:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think>(?![ \\t\"'`”’»"
+    r")\]},;:.!?\/])))|</think>()",
+)
 match_8 = lazy(
     globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('

@@ -20,7 +20,7 @@ SOURCES = {
     "minimax_m2.lark": 608474612,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
 }

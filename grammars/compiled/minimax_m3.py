@@ -15,7 +15,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "minimax_m3.lark": 1562027307,
+    "minimax_m3.lark": 13440298,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
 }
@@ -66,7 +66,7 @@ match_6 = lazy(
     globals(), "match_6",
     r'(?:\]<\]minimax\[>\[<tool_call>)(?:[ \t\x0c\r\n]*(?:((?:\]<\]minimax\[>\[<invoke\s{1,9}name=["'
     "']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\""
-    r"']?>)[ \t\x0c\r\n]*())|))|))|)|</mm:think>()",
+    r"']?>)[ \t\x0c\r\n]*())|))|))|)|</mm:think>()|<mm:think>",
 )
 match_leading = None
 

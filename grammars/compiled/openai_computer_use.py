@@ -26,7 +26,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "openai_computer_use"
 PROMPT_END = ""

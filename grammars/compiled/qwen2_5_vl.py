@@ -29,7 +29,7 @@ SOURCES = {
     "shared/qwen_gui.lark": 1102304941,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "qwen2_5_vl"

@@ -31,7 +31,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "react"
 PROMPT_END = ""

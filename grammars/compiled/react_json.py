@@ -34,7 +34,7 @@ SOURCES = {
     "shared/react.lark": 285116023,
     "shared/react_object.lark": 3119722333,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
 }
 FORMAT = "react_json"
 PROMPT_END = ""

@@ -29,15 +29,15 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "seed_gui.lark": 4271797821,
-    "shared/answer.lark": 1450619709,
+    "seed_gui.lark": 772848861,
+    "shared/answer.lark": 3006492576,
     "shared/code.lark": 2140030260,
     "shared/computer_env.lark": 52544842,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/named_function.lark": 3419310930,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/ui_tars_call.lark": 3011621532,
     "shared/ui_tars_think.lark": 1828826900,
     "shared/xml_function.lark": 3328344754,
@@ -289,7 +289,11 @@ find_2 = lazy(
     r"]))|</seed:tool_call>|<function=)",
     "search",
 )
-match_6 = lazy(globals(), "match_6", r"(?:(?i:<\/think(?:ing)?>))()")
+match_6 = lazy(
+    globals(), "match_6",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('

@@ -24,7 +24,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "showui.lark": 1340862074,
 }
 FORMAT = "showui"

@@ -19,7 +19,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "solar_open.lark": 729238349,
+    "solar_open.lark": 2404265651,
 }
 FORMAT = "solar_open"
 PROMPT_END = "<|begin|>assistant"
@@ -65,7 +65,7 @@ match_4 = lazy(
     r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
     r"\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|`(?<!``)[^`\n]{1,1000}`(?!`)|(?:<\|end\|>)()",
 )
-match_5 = lazy(globals(), "match_5", r"(?:<\|end\|>)()")
+match_5 = lazy(globals(), "match_5", r"(?:(?:(?:<\|begin\|>assistant)?<\|think\|>))|(?:<\|end\|>)()")
 match_6 = lazy(
     globals(), "match_6",
     r"[ \t\x0c\r\n]*(?:(<\|tool_call:end\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call:begin\|>)(?:[ \t\x0c\r\n]*(?:(?"

@@ -12,7 +12,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/turn.lark": 3074038624,
     "text.lark": 416856249,
 }

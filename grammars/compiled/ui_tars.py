@@ -23,7 +23,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/ui_tars.lark": 3131735518,
     "shared/ui_tars_alone.lark": 1731776033,
     "shared/ui_tars_call.lark": 3011621532,

@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/named_calls.lark": 2136305745,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "ui_tars_calls.lark": 2561778418,
 }
 FORMAT = "ui_tars_calls"

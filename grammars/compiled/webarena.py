@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 1264523609,
+    "shared/think.lark": 6240596,
     "shared/webarena_bare.lark": 2695561377,
     "shared/webarena_type.lark": 804310664,
     "webarena.lark": 20147939,
