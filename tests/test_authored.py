@@ -81,3 +81,32 @@ def test_a_value_that_holds_another_argument_of_the_tool_is_doubted() -> None:
     for value in ("three days in Paris", "days", "some days, or more", "x\ndays later"):
         text = f'<perform tool="f">\n<with key="city" value="{value}"/>\n</perform>'
         assert parse(text, name, tools=tools).tool_calls[0].arguments == {"city": value}
+
+
+OTHER_KEYS = """\
+// format:  other_keys
+// example:
+//   <run>{"tool": "f", "input": {}}</run>
+
+start: (TEXT | tool_call)*
+tool_call: _OPEN _json_call _CLOSE
+_OPEN: "<run>"
+_CLOSE: "</run>"
+%import .shared.json_call (_json_call, _NAME_KEY, _ARGUMENTS_KEY)
+%override _NAME_KEY.1: "\\"tool\\": " | /"tool"\\s{0,99}:(?=\\s{0,99}"[^"])/
+%override _ARGUMENTS_KEY.1: "\\"input\\": " | /"(?:input|params)"\\s{0,99}:/
+%import .shared.text.TEXT
+%import common.WS
+%ignore WS
+"""
+
+
+def test_keys_that_another_marker_reads_first_are_reported(tmp_path: Path) -> None:
+    """An overridden key without its priority loses against a key of any name."""
+    for text, codes in ((OTHER_KEYS, []), (OTHER_KEYS.replace("_ARGUMENTS_KEY.1", "_ARGUMENTS_KEY"), ["same-text"])):
+        file = tmp_path / "other_keys.lark"
+        file.write_text(text, "utf-8")
+        with workspace(file) as made, made.in_use():
+            found = [finding.diagnostic.code for finding in findings(made, file.stem)]
+        assert [code for code in found if code == "same-text"] == codes
+        assert ("bad-example" in found) == bool(codes)

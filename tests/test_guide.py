@@ -55,6 +55,8 @@ def arguments(command: str, folder: Path) -> list[str]:
     rest = [name for word in rest for name in ([str(p.relative_to(folder)) for p in found.get(word, ())] or [word])]
     if program == "python":
         return [sys.executable, *rest]
+    if program == "outspoken":
+        return [sys.executable, "-m", program, *rest]
     if program == "./tools/test":
         return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *rest]
     return [program, *rest]

@@ -11,6 +11,7 @@ from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.tables import Tables, Terminal, order
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
+from outspoken.patterns.spellings import spellings
 
 from .findings import CheckedFile, Finding
 from .terminal_examples import sample
@@ -26,7 +27,8 @@ def check_terminals(checkout: Checkout, source: Source, tables: Tables) -> Itera
         if not text or len(names) == 1 or names in reported or home is None:
             continue
         reported.add(names)
-        defined_in, definition = home
+        override = next((o for o in source.overrides if o.name in (one.short, other.short)), None)
+        defined_in, definition = (source, override) if override is not None else home
         span = defined_in.find(definition.name, *definition.span) or definition.span
         yield CheckedFile.of_source(checkout, defined_in).finding(
             "same-text",
@@ -89,7 +91,10 @@ def _neighbours(tables: Tables) -> Iterator[tuple[Terminal, Terminal]]:
 
 
 def _both(one: Terminal, other: Terminal) -> str:
-    """A text of one terminal that the other one reads as well; "" where the sample of the one shows none."""
+    """A text of one terminal that the other one reads as well; "" where no text of the one shows any."""
     text = sample(one.name, one.regex, one.canonical)
-    both = all(re.compile(terminal.regex).fullmatch(text) for terminal in (one, other))
-    return text if both else ""
+    patterns = [re.compile(terminal.regex) for terminal in (one, other)]
+    for known in filter(None, dict.fromkeys([text, text.strip(), *spellings(one.regex)])):
+        if all(pattern.fullmatch(known) for pattern in patterns):
+            return known
+    return ""
