@@ -24,6 +24,7 @@ from outspoken.processing import (
     RetryRequest,
     parse_actions,
 )
+from outspoken.providers import ProviderFormatError
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
 
@@ -93,13 +94,15 @@ WAYS = {
         "anything", "invalid", "recovery", "type_mismatch", "invalid-call",
     ),
     "text": Read(PROSE, "anything", "ok", "primary", "", ""),
-    "blank": Read(" \n", "anything", "invalid", "primary", "other", "empty-response"),
-    "only a thought": Read("<think>\nHm.\n</think>", "anything", "invalid", "primary", "other", "nothing-usable"),
+    "blank": Read(" \n", "anything", "invalid", "primary", "missing_parameters", "empty-response"),
+    "only a thought": Read(
+        "<think>\nHm.\n</think>", "anything", "invalid", "primary", "missing_parameters", "nothing-usable"
+    ),
     "a thought that is cut": Read(
         "<think>\nHm.", "anything", "truncated", "recovery", "truncated", "unclosed-reasoning"
     ),
-    "text, a call expected": Read(PROSE, "tool_calls", "invalid", "primary", "other", "nothing-usable"),
-    "a call, an action expected": Read(SOUND, "actions", "invalid", "primary", "other", "nothing-usable"),
+    "text, a call expected": Read(PROSE, "tool_calls", "invalid", "primary", "missing_parameters", "nothing-usable"),
+    "a call, an action expected": Read(SOUND, "actions", "invalid", "primary", "missing_parameters", "nothing-usable"),
     "an action": Read(CLICK, "actions", "ok", "primary", "", ""),
     "an unknown action": Read(FLY, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
     "an action without a place": Read(LOST, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
@@ -107,7 +110,7 @@ WAYS = {
         "Action: drag(start_box='(1,2)')", "actions", "invalid", "recovery", "missing_parameters", "invalid-action"
     ),
     "a payload": Read("SUGGESTED_VALUES: [1]", "payloads", "ok", "primary", "", ""),
-    "no payload": Read(PROSE, "payloads", "invalid", "primary", "other", "nothing-usable"),
+    "no payload": Read(PROSE, "payloads", "invalid", "primary", "missing_parameters", "nothing-usable"),
     "JSON": Read('{"ferry": 9}', "json", "ok", "primary", "", ""),
     "damaged JSON in a fence": Read(
         '```json\n{"ferry": 9,}\n```', "json", "repaired", "fallback", "json_syntax", "trailing-comma"
@@ -118,7 +121,7 @@ WAYS = {
     "only JSON that is cut": Read(
         '{"b": [2', "json", "truncated", "fallback", "truncated", "cut-text cut-container cut-json"
     ),
-    "no JSON": Read(PROSE, "json", "invalid", "fallback", "other", "no-json"),
+    "no JSON": Read(PROSE, "json", "invalid", "fallback", "json_syntax", "no-json"),
 }  # fmt: skip
 
 
@@ -460,11 +463,11 @@ def test_wrong_use_raises() -> None:
         ResponseProcessor(checks=quiet_processor)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"process\(\) has no argument `format`; the format and its options belong to"):
         ResponseProcessor().process("", **{"format": "hermes"})  # pyright: ignore[reportArgumentType]
-    for name in ("text", "prefix", "finish_reason"):
-        given: dict[str, Any] = {"text": "", name: wrong}
+    for name in ("prefix", "finish_reason"):
+        given: dict[str, Any] = {"response": "", name: wrong}
         with pytest.raises(TypeError, match=f"`{name}` is a dict; expected str"):
             ResponseProcessor().process(**given)
-    with pytest.raises(TypeError, match=r"`retry\(\.\.\.\)` is a dict; expected str"):
+    with pytest.raises(ProviderFormatError, match="`choices` is missing"):
         quiet_processor().process(CUT, retry=lambda request: wrong)
 
 
@@ -512,19 +515,21 @@ def test_cached_failure_is_retried_like_any_other() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"text": SOUND + " "},
+        {"response": SOUND + " "},
         {"prefix": ""},
         {"finish_reason": "stop"},
         {"context": 0},
         {"context": [None]},
         {"page": PageContext()},
         {"given": {"query": "tides"}},
+        {"screen": Screen(800, 600)},
+        {"metadata": {"step": 1}},
     ],
-    ids=["text", "prefix", "finish", "context", "another context", "page", "given"],
+    ids=["text", "prefix", "finish", "context", "another context", "page", "given", "screen", "metadata"],
 )
 def test_everything_that_is_known_of_a_response_is_in_the_cache_key(other: dict[str, Any]) -> None:
     processor = quiet_processor(cache=(cache := ResponseCache()))
-    known: dict[str, Any] = {"text": SOUND}
+    known: dict[str, Any] = {"response": SOUND}
     for given in (known, {**known, **other}):
         processor.process(**given)
         processor.process(**given)

@@ -213,7 +213,10 @@ def test_statuses_are_those_of_replies() -> None:
         ("invalid-action", "`drag` needs `end_box`", "missing_parameters"),
         ("invalid-call", "a tool call has no name", "missing_parameters"),
         ("missing-argument", "", "missing_parameters"),
-        ("empty-response", "", "other"),
+        ("wrong-element", "", "type_mismatch"),
+        ("missing-comma", "", "json_syntax"),
+        ("empty-response", "", "missing_parameters"),
+        ("content-filter", "", "other"),
     ],
 )
 def test_every_code_has_a_category(code: str, message: str, category: str) -> None:

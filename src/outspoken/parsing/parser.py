@@ -13,7 +13,7 @@ from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import check_async_chunks, check_chunks, check_optional, text_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import Reply
-from outspoken.results.settings import Settings
+from outspoken.results.settings import Settings, with_screen
 
 from .event_stream import AsyncEventStream, EventStream
 from .options import FinishReason, OnError, finish_reason_of, prefix_of, read_options
@@ -92,8 +92,13 @@ class Parser:
     def __repr__(self) -> str:
         return f"Parser({self.format!r})"
 
-    def with_page(self, page: PageContext | None = None, given: Mapping[str, Any] | None = None) -> Parser:
-        """A parser with the same options that checks actions against a page.
+    def with_page(
+        self,
+        page: PageContext | None = None,
+        given: Mapping[str, Any] | None = None,
+        screen: Screen | None = None,
+    ) -> Parser:
+        """A parser with the same options that checks actions against a page. With a `screen`, that one counts.
 
         The elements that actions refer to get the page's hash, kind and text, and `metadata["element"]` its data.
         Actions that do not match their element are changed as the `checks` of the format's grammar say. `given` are
@@ -111,7 +116,12 @@ class Parser:
         check_optional(page, PageContext, "page")
         check_optional(given, Mapping, "given")
         made = copy(self)
-        made._options = self._options._replace(page=page, given=given)
+        settings = self.settings
+        if screen is not None:
+            from outspoken.results.geometry import Screen
+
+            settings = with_screen(settings, check_optional(screen, Screen, "screen")) or settings
+        made._options = self._options._replace(page=page, given=given, settings=settings)
         return made
 
     def parse(self, text: str | bytes | None, *, prefix: str | None = None, finish_reason: str | None = None) -> Reply:

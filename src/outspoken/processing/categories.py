@@ -8,6 +8,7 @@ from enum import Enum
 
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.edits import CODES
+from outspoken.results.edits import NOTES as JSON_NOTES
 from outspoken.results.pending_diagnostics import MARKUP
 
 
@@ -16,7 +17,7 @@ class ErrorCategory(str, Enum):
 
     `json_syntax`: a violation of the notation (JSON in most formats, markers in all). `truncated`: the response is
     truncated. `type_mismatch`: a value, action or tool of the wrong kind. `missing_parameters`: something required is
-    absent. `other`: none of these.
+    absent. `other`: none of these, such as a refusal or a content filter.
     """
 
     JSON_SYNTAX = "json_syntax"
@@ -26,13 +27,66 @@ class ErrorCategory(str, Enum):
     OTHER = "other"
 
 
-_SYNTAX = frozenset(
-    {*CODES, *MARKUP, "invalid-call", "not-json", "too-damaged", "too-deep", "torn-json", "ambiguous-strings"}
-    | {"repeated-key", "repeated-argument"}
+_SYNTAX = frozenset({*CODES, *MARKUP, *JSON_NOTES}) | frozenset(
+    {
+        "broken-payload",
+        "invalid-answer",
+        "invalid-call",
+        "invalid-list",
+        "invalid-payload",
+        "joined-actions",
+        "left-out",
+        "moved-actions",
+        "odd-marker",
+        "refused-text",
+        "repeated-action",
+        "repeated-argument",
+        "unknown-key",
+        "unread-markup",
+        "unsound-response",
+        "unwrapped-object",
+        "wrapped-actions",
+    }
 )
-_MISMATCH = frozenset({"invalid-action", "mistyped-argument", "unknown-tool", "unread-entry", "wrong-type"})
-_MISSING = frozenset({"missing-argument", "missing-actions"})
-_TRUNCATED = re.compile("cut-|unclosed-|truncated$|token-limit$")
+_MISMATCH = frozenset(
+    {
+        "clamped-point",
+        "coerced-value",
+        "invalid-action",
+        "invalid-item",
+        "marker-not-registered",
+        "mistyped-argument",
+        "odd-payload",
+        "unknown-element",
+        "unknown-tool",
+        "unread-entry",
+        "unwrapped-array",
+        "wrapped-object",
+        "wrong-element",
+        "wrong-kind",
+        "wrong-type",
+    }
+)
+_MISSING = frozenset(
+    {"default-value", "empty-response", "missing-actions", "missing-argument", "missing-payload", "nothing-usable"}
+)
+_TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
+#: The codes that are no mistake in the response itself.
+OTHER_CODES = frozenset(
+    {
+        "content-filter",
+        "extra-payload",
+        "invented-result",
+        "other-choices",
+        "other-format",
+        "other-values",
+        "provider-error",
+        "refusal",
+        "repeated-id",
+        "repeated-message",
+        "suggestions-with-proposal",
+    }
+)
 
 #: The messages that distinguish what is absent from what is of the wrong kind, where the code does not.
 _ABSENT = re.compile(r"`[^`]*` needs `|a tool call has no name")

@@ -40,10 +40,9 @@ def evaluate(
     reply = found.reply
     pending = [*_response_diagnostics(request, found, settings.expect, parser)]
     pending += _argument_diagnostics(reply, parser.tools)
-    checked = [d for check in checks for d in check(reply, request.context)]
-    problems = tuple(
-        [d for d in (*reply.diagnostics, *place_diagnostics(pending, reply.raw), *checked) if d.severity != "note"]
-    )
+    every = [*request.response.problems, *reply.diagnostics, *place_diagnostics(pending, reply.raw)]
+    every += [d for check in checks for d in check(reply, request.context)]
+    problems = tuple([d for d in every if d.severity != "note"])
     clean = found.strategy == "primary" and not problems
     if not clean and not problems:
         problems = tuple(place_diagnostics([_generic_problem(found)], reply.raw))
@@ -52,6 +51,7 @@ def evaluate(
     status: Status = "ok" if clean else "repaired"
     if not is_usable:
         status = "truncated" if ErrorCategory.TRUNCATED in categories else "invalid"
+    found_actions = _actions(reply, settings) if is_usable else _no_actions(settings, problems)
     return construct(
         Processed,
         {
@@ -59,16 +59,23 @@ def evaluate(
             "format": (reply.format or PLAIN) if parser.format == "auto" else parser.format,
             "status": status,
             "strategy": found.strategy,
-            "actions": _actions(reply, settings) if is_usable else _no_actions(settings, problems),
+            "actions": _with_metadata(request, found_actions),
             "tool_calls": list(reply.tool_calls) if is_usable else [],
             "problems": problems,
             "categories": categories,
             "needs_retry": False,
             "needs_manual": False,
+            "metadata": request.metadata or {},
             "attempts": 1,
             "earlier": (),
         },
     )
+
+
+def _with_metadata(request: Request, actions: list[Action]) -> list[Action]:
+    """The actions with the metadata of the response beside their own."""
+    shared = request.metadata
+    return [a.model_copy(update={"metadata": {**shared, **a.metadata}}) for a in actions] if shared else actions
 
 
 def _no_actions(settings: ProcessorSettings, problems: tuple[Diagnostic, ...]) -> list[Action]:

@@ -15,13 +15,15 @@ from outspoken.actions.page import PageContext
 from outspoken.grammar import registry
 from outspoken.parsing.options import finish_reason_of, prefix_of
 from outspoken.parsing.parser import Parser
-from outspoken.results.arguments import check_optional, check_type, text_of
+from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.construct import construct
+from outspoken.results.geometry import Screen
 from outspoken.results.snippet import visible
 
 from .cache import FingerprintError, ResponseCache, fingerprint
 from .categories import CONTENT_FILTER
 from .evaluation import evaluate
+from .responses import Response, ResponseLike, read_response
 from .results import Answer, Check, Processed, RetryRequest
 from .settings import ProcessorSettings
 from .stats import ParseStats
@@ -47,6 +49,9 @@ class ResponseFacts(TypedDict, total=False):
     context: Any
     page: PageContext | None
     given: Mapping[str, Any] | None
+    screen: Screen | None
+    metadata: Mapping[str, Any] | None
+    provider: str
 
 
 class ResponseProcessor:
@@ -82,7 +87,7 @@ class ResponseProcessor:
 
     def process(
         self,
-        text: str | bytes | None,
+        response: ResponseLike,
         *,
         attempt: int = 1,
         retry: Callable[[RetryRequest], Answer] | None = None,
@@ -90,18 +95,23 @@ class ResponseProcessor:
     ) -> Processed:
         """Read and evaluate a response.
 
+        `response` is its text, or the response of a provider as a dict or an object of its SDK; None is an empty one.
+        The API is recognised for chat completions, responses of OpenAI, Anthropic and Gemini; name any other with
+        `provider`. Calls that the provider sent apart from the text count like those in it.
+
         `known` is what is known of the response: `prefix` and `finish_reason`, as in `Parser.parse`; `context`, which
-        is passed to the checks; and a `page` or `given` arguments, with which actions are checked as by
-        `parse_actions`, before the response is evaluated.
+        is passed to the checks; `page`, `given` arguments and `screen`, as in `Parser.with_page`; and `metadata`, such
+        as the task and the step, which the result and its actions keep.
 
         `retry` asks the model again, at most `max_retry_attempts` times for one response, and returns its answer, alone
         or with its finish reason, or None to give up. Without `retry`, check `needs_retry` of the result; if you ask
         the model yourself, pass the number of the response as `attempt` (the first is 1).
 
-        Raises LimitError for a response over the limit, ValueError for an `attempt` below 1, TypeError for an argument
-        of a wrong type, and whatever a check or `retry` raises.
+        Raises ProviderFormatError for a response that no provider sends, LimitError for a response over the limit,
+        ValueError for an `attempt` below 1, TypeError for an argument of a wrong type, and whatever a check or `retry`
+        raises.
         """
-        attempts = self._attempts(_request(text, known), attempt, retry)
+        attempts = self._attempts(self._request(response, known), attempt, retry, known.get("provider", "openai"))
         try:
             request = next(attempts)
             while retry is not None:
@@ -112,14 +122,14 @@ class ResponseProcessor:
 
     async def aprocess(
         self,
-        text: str | bytes | None,
+        response: ResponseLike,
         *,
         attempt: int = 1,
         retry: Callable[[RetryRequest], Awaitable[Answer]] | None = None,
         **known: Unpack[ResponseFacts],
     ) -> Processed:
         """`process` with an asynchronous `retry`."""
-        attempts = self._attempts(_request(text, known), attempt, retry)
+        attempts = self._attempts(self._request(response, known), attempt, retry, known.get("provider", "openai"))
         try:
             request = next(attempts)
             while retry is not None:
@@ -128,7 +138,32 @@ class ResponseProcessor:
             return end.value
         raise AssertionError("the generator requests retries only if there is a `retry`")
 
-    def _attempts(self, request: Request, attempt: int, retry: object) -> Generator[RetryRequest, Answer, Processed]:
+    def _request(self, response: ResponseLike, known: ResponseFacts) -> Request:
+        """The arguments of `process`. Raises TypeError for those of a wrong type."""
+        if unknown := known.keys() - ResponseFacts.__annotations__:
+            name = min(unknown)
+            raise TypeError(f"process() has no argument `{name}`; the format and its options belong to the parser")
+        for name, kind in (("page", PageContext), ("given", Mapping), ("screen", Screen), ("metadata", Mapping)):
+            check_optional(known.get(name), kind, name)
+        given, metadata = known.get("given"), known.get("metadata")
+        found = self._response(response, known.get("provider", "openai"), "response")
+        return Request(
+            found,
+            prefix_of(known.get("prefix")),
+            finish_reason_of(known.get("finish_reason")) or found.finish_reason,
+            known.get("context"),
+            known.get("page"),
+            None if given is None else dict(given),
+            known.get("screen"),
+            None if metadata is None else dict(metadata),
+        )
+
+    def _response(self, response: ResponseLike, provider: str, argument: str) -> Response:
+        return read_response(response, provider, self.parser.settings, argument)
+
+    def _attempts(
+        self, request: Request, attempt: int, retry: object, provider: str
+    ) -> Generator[RetryRequest, Answer, Processed]:
         """Read responses until one is usable or no more retries are allowed; yields the retries."""
         if type(attempt) is not int or attempt < 1:
             raise ValueError(f"`attempt` is {attempt!r}; expected an integer of at least 1")
@@ -145,9 +180,10 @@ class ResponseProcessor:
             answer = yield RetryRequest(attempt, result.retry_message(), result)
             if answer is None:
                 return _with_retries(result, may_retry=False, attempts=attempt, earlier=earlier)
-            text, reason = answer if isinstance(answer, tuple) else (answer, None)
-            text, reason = text_of(text, "retry(...)"), finish_reason_of(reason)
-            request = request._replace(text=text, finish_reason=reason)
+            answer, reason = answer if isinstance(answer, tuple) else (answer, None)
+            found = self._response(answer, provider, "retry(...)")
+            reason = finish_reason_of(reason) or found.finish_reason
+            request = request._replace(response=found, finish_reason=reason)
             earlier, attempt = (*earlier, construct(Processed, {**result.__dict__, "earlier": ()})), attempt + 1
 
     def _read(self, request: Request) -> Processed:
@@ -187,23 +223,6 @@ class ResponseProcessor:
         _log.warning(
             "%s%s; %s", line[:_MAX_LOGGED], more, "may be retried" if result.needs_retry else "will not be retried"
         )
-
-
-def _request(text: object, known: ResponseFacts) -> Request:
-    """The arguments of `process`. Raises TypeError for those of a wrong type."""
-    if unknown := known.keys() - ResponseFacts.__annotations__:
-        raise TypeError(f"process() has no argument `{min(unknown)}`; the format and its options belong to the parser")
-    page = check_optional(known.get("page"), PageContext, "page")
-    given = known.get("given")
-    check_optional(given, Mapping, "given")
-    return Request(
-        text_of(text, "text"),
-        prefix_of(known.get("prefix")),
-        finish_reason_of(known.get("finish_reason")),
-        known.get("context"),
-        page,
-        None if given is None else dict(given),
-    )
 
 
 def _with_retries(result: Processed, *, may_retry: bool, attempts: int, earlier: tuple[Processed, ...]) -> Processed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -14,6 +14,9 @@ from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.replies import Reply, Status, ToolCall
 
 from .categories import ErrorCategory
+
+if TYPE_CHECKING:
+    from outspoken.providers.decode.sdk_objects import ChunkLike
 
 #: How a response was read: as it is, with repairs or lost parts, or in another way than requested.
 Strategy = Literal["primary", "recovery", "fallback"]
@@ -37,6 +40,9 @@ class Processed(FrozenModel):
     the findings of the checks; `categories` are their categories, at least one unless the status is "ok". `format` is
     the requested format, or the detected one ("text" if none was detected).
 
+    `value` is the JSON value of the response. `metadata` is what the caller passed with the response; the actions have
+    it, too.
+
     `attempts` counts the responses so far, including this one; `earlier` are the results of the others.
     """
 
@@ -50,6 +56,7 @@ class Processed(FrozenModel):
     categories: tuple[ErrorCategory, ...] = ()
     needs_retry: bool = False
     needs_manual: bool = False
+    metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
     attempts: int = 1
     earlier: tuple[Processed, ...] = Field(default=(), repr=False)
 
@@ -57,6 +64,12 @@ class Processed(FrozenModel):
     def is_usable(self) -> bool:
         """True if the status is "ok" or "repaired"."""
         return self.status in ("ok", "repaired")
+
+    @property
+    def value(self) -> Any:
+        """The JSON value of a usable response, a list of them if there are several; None if there is none."""
+        values = [s.value for s in self.reply.segments if s.kind == "json"] if self.is_usable else []
+        return values[0] if len(values) == 1 else values or None
 
     def retry_message(self) -> str:
         """A message for the model: what is wrong with its response, and a request to answer again."""
@@ -79,7 +92,7 @@ class RetryRequest(NamedTuple):
 
 
 #: The new response, alone or with its finish reason; None to give up.
-Answer = str | tuple[str, str | None] | None
+Answer: TypeAlias = "str | ChunkLike | tuple[str | ChunkLike, str | None] | None"
 
 
 def null_action(reason: str, instead_of: BaseAction | None = None) -> NoOp:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-#: What a usable response must contain. "anything" includes text, unless something else was begun in it.
+#: What a usable response must contain. "anything" includes text, unless something else was begun in it or it looks like
+#: a failed call. Reasoning alone is not enough.
 Expect = Literal["anything", "tool_calls", "actions", "payloads", "json"]
 
 

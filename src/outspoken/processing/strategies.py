@@ -10,8 +10,10 @@ from outspoken.json.read import read_json
 from outspoken.parsing.parser import Parser
 from outspoken.results.construct import construct
 from outspoken.results.edits import RepairLimit
+from outspoken.results.geometry import Screen
 from outspoken.results.replies import JsonValue, Reply, Segment, Text
 
+from .responses import Response, with_native
 from .results import Strategy
 from .settings import Expect, ProcessorSettings
 
@@ -23,15 +25,18 @@ _FIELDS = Reply.model_fields
 class Request(NamedTuple):
     """A response and what is known of it.
 
-    `context` is passed to the caller's checks. `page` and `given` are as in `Parser.with_page`.
+    `context` is passed to the caller's checks. `page`, `given` and `screen` are as in `Parser.with_page`. `metadata` is
+    kept in the result.
     """
 
-    text: str
+    response: Response
     prefix: str | None
     finish_reason: str | None
-    context: Any
-    page: PageContext | None
-    given: dict[str, Any] | None
+    context: Any = None
+    page: PageContext | None = None
+    given: dict[str, Any] | None = None
+    screen: Screen | None = None
+    metadata: dict[str, Any] | None = None
 
     @property
     def reason(self) -> str | None:
@@ -65,7 +70,8 @@ class Strategies:
     def read(self, request: Request) -> Attempt:
         """The first attempt with a usable reply; if there is none, the first one with an error, or the first of all."""
         attempts: list[Attempt] = []
-        for strategy, found in self._replies(request):
+        for strategy, read in self._replies(request):
+            found = with_native(read, request.response.native)
             usable = is_usable(found, self.expect, text=strategy != "fallback")
             attempts.append(Attempt(found, strategy, usable))
             if usable:
@@ -73,14 +79,14 @@ class Strategies:
         return next((one for one in attempts if any(d.severity == "error" for d in one.reply.diagnostics)), attempts[0])
 
     def _replies(self, request: Request) -> Iterator[tuple[Strategy, Reply]]:
-        text, prefix, reason = request.text, request.prefix, request.finish_reason
-        page, given = request.page, request.given
-        first = self._first.with_page(page, given).parse(text, prefix=prefix, finish_reason=reason)
+        text, prefix, reason = request.response.text, request.prefix, request.finish_reason
+        page, given, screen = request.page, request.given, request.screen
+        first = self._first.with_page(page, given, screen).parse(text, prefix=prefix, finish_reason=reason)
         yield "primary" if first.status == "ok" and not first.repairs else "recovery", first
         if not self._recovers or not text.strip():
             return
         for parser in self._fallbacks:
-            yield "fallback", parser.with_page(page, given).parse(text, prefix=prefix, finish_reason=reason)
+            yield "fallback", parser.with_page(page, given, screen).parse(text, prefix=prefix, finish_reason=reason)
         if self.expect == "json":
             yield "fallback", self._json_reply(first)
 
@@ -115,7 +121,9 @@ def is_usable(reply: Reply, expect: Expect, *, text: bool = True) -> bool:
         return True
     if not text or reply.status not in _SOUND:
         return text and any(s.kind == "json" for s in reply.segments)
-    return bool(reply.text.strip()) or reply.envelope or any(s.kind == "json" for s in reply.segments)
+    if reply.envelope or any(s.kind == "json" for s in reply.segments):
+        return True
+    return bool(reply.text.strip()) and not reply.looks_like_failed_tool_call
 
 
 def _text_segments(text: str, start: int, end: int) -> list[Segment]:

@@ -33,6 +33,9 @@ else:
 Span = tuple[int, int]
 Status = Literal["ok", "repaired", "truncated", "invalid"]
 
+#: The codes of diagnostics for markup of calls that could not be read.
+_FAILED_CALL = frozenset({"unread-markup", "unclosed-markup", "unclosed-section", "unread-entry", "invalid-list"})
+
 #: From best to worst.
 STATUSES: tuple[Status, ...] = ("ok", "repaired", "truncated", "invalid")
 
@@ -209,6 +212,19 @@ class Reply(FrozenModel):
     def unfinished_payloads(self) -> list[Payload]:
         """The `truncated` and `invalid` payloads. Never use these."""
         return [s for s in self.segments if s.kind == "payload" and s.status not in ("ok", "repaired")]
+
+    @property
+    def looks_like_failed_tool_call(self) -> bool:
+        """True if the model tried to call a tool or to act, and nothing that can be used came of it.
+
+        There is no complete call, action or payload, but an unfinished one, or markup of a call that stayed text. You
+        may ask the model again.
+        """
+        if self.tool_calls or self.actions or self.payloads:
+            return False
+        if self.unfinished_tool_calls or self.unfinished_actions or self.unfinished_payloads:
+            return True
+        return any(d.code in _FAILED_CALL and d.severity != "note" for d in self.diagnostics)
 
     def _of(self, kind: type[_S]) -> list[_S]:
         return [s for s in self.segments if type(s) is kind]

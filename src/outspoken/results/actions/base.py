@@ -10,6 +10,11 @@ from pydantic import Field
 from outspoken.results.construct import FrozenModel, construct, set_given
 from outspoken.results.diagnostics import Repair
 
+#: What is shown in the place of a secret.
+REDACTED = "[redacted]"
+#: The fields of a sensitive action that may hold the secret.
+_SECRETS = frozenset({"text", "extra", "reasoning", "intention", "label", "value", "code", "query", "url", "keys"})
+
 Button = Literal["left", "right", "middle", "back", "forward"]
 Direction = Literal["up", "down", "left", "right"]
 
@@ -65,10 +70,15 @@ class BaseAction(FrozenModel):
     sensitive: bool | None = None
     metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
 
+    def secrets(self) -> frozenset[str]:
+        """The fields that `repr` and `str` do not show, such as the text of a sensitive action."""
+        return _SECRETS if self.sensitive else frozenset()
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """What the action does, then the fields that all actions share."""
-        shared = BaseAction.model_fields
-        yield from sorted(super().__repr_args__(), key=lambda arg: arg[0] in shared)
+        shared, hidden = BaseAction.model_fields, self.secrets()
+        for name, value in sorted(super().__repr_args__(), key=lambda arg: arg[0] in shared):
+            yield name, REDACTED if name in hidden and value else value
 
 
 #: The fields of `BaseAction` that describe where an action comes from, not what it does.

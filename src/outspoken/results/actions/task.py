@@ -64,4 +64,9 @@ class VerificationCode(BaseAction):
 
     type: Literal["verification_code"] = "verification_code"
     code: str | None = None
+
+    def secrets(self) -> frozenset[str]:
+        """See `BaseAction.secrets`: also a code that the model did not mark."""
+        return super().secrets() | {"code"}
+
     link: bool = False

@@ -1,0 +1,57 @@
+"""What a caller may pass as a response: text, or the response of a provider."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from outspoken.providers.decode.sdk_objects import ChunkLike
+from outspoken.providers.stream import parse_response
+from outspoken.results.arguments import text_of
+from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+from outspoken.results.replies import Reply, Segment
+from outspoken.results.settings import Settings
+
+#: A response: its text, or the response of a provider as a dict or as an object of its SDK. None is an empty one.
+ResponseLike: TypeAlias = "str | bytes | ChunkLike | None"
+
+
+class Response(NamedTuple):
+    """The content of a response as text, and what a provider sent beside it.
+
+    `native` are the calls and the reasoning that the provider sent apart from the content, each with an empty span at
+    its place in it. `problems` are a refusal and an error that the provider reports.
+    """
+
+    text: str
+    finish_reason: str | None = None
+    native: tuple[Segment, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def read_response(response: ResponseLike, provider: str, settings: Settings, argument: str) -> Response:
+    """The content of a response. Raises TypeError for anything else, and ProviderFormatError."""
+    if response is None or isinstance(response, (str, bytes, bytearray)):
+        return Response(text_of(response, argument))
+    read = parse_response(response, provider, None, settings=settings)
+    native = [s for s in read.segments if s.kind in ("tool_call", "reasoning") and s.span[0] == s.span[1]]
+    found: list[PendingDiagnostic] = []
+    end = (len(read.raw), len(read.raw))
+    if read.refusal is not None:
+        found.append(PendingDiagnostic("refusal", "the model refused to answer", end, "error", None))
+    if read.error is not None:
+        message = f"the provider reports: {read.error.message}"
+        found.append(PendingDiagnostic("provider-error", message, end, "error", None))
+    problems = tuple(place_diagnostics(found, read.raw))
+    return Response(read.raw, read.stop_reason, tuple(native), problems)
+
+
+def with_native(reply: Reply, native: tuple[Segment, ...]) -> Reply:
+    """A reply with the segments that a provider sent apart from its text."""
+    if not native:
+        return reply
+    # of segments at the same place, those that the provider sent come first
+    segments = sorted([*native, *reply.segments], key=lambda segment: segment.span[0])
+    values = {field: getattr(reply, field) for field in Reply.model_fields}
+    return construct(Reply, {**values, "segments": segments})
