@@ -68,7 +68,7 @@ def repetitions(name: str, example: str) -> list[Repetition]:
     units = [example[start:end] for start, end in tokens if end > start]
     units += [example[start:cut] for start, end in tokens for cut in cuts if start < cut < end]
     units += [example[cut : cut + 1] for cut in cuts if cut < len(example)]
-    return [Repetition(example[:cut], unit) for cut in cuts for unit in dict.fromkeys(units)]
+    return [Repetition(example[:cut], unit) for cut in cuts for unit in dict.fromkeys(units) if unit]
 
 
 def _is_token(_: object) -> bool:
