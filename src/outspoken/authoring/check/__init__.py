@@ -15,7 +15,6 @@ from outspoken import Diagnostic, UnknownFormatError
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import Header
-from outspoken.grammar.registry import automaton
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
 from outspoken.authoring.shared.checkout import Checkout
@@ -113,10 +112,10 @@ def _nests(automaton: Automaton) -> bool:
 
 def _in_use(checkout: Checkout, header: Header, source: Source, file: CheckedFile, tables: Tables) -> list[Finding]:
     """How a usable grammar reads and writes."""
-    if _nests(automaton(source.path.stem)):
+    reader = Automaton(tables)  # all of its configurations are visited, so it is not kept
+    if _nests(reader):
         helps = ["nested values are embedded values, which have their own scanner: `JSON_VALUE`, `PYTHON_VALUE`"]
         return [file.finding("endless-nesting", "a rule nests in itself without end", file.top, helps=helps)]
-    reader = automaton(source.path.stem)
     found = [*check_same_patterns(checkout, source, reader), *check_ends(checkout, source, reader)]
     if any(finding.diagnostic.code == "no-owner" for finding in found):
         return found  # a text that leads there cannot be read

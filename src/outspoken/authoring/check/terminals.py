@@ -45,14 +45,15 @@ def check_same_patterns(checkout: Checkout, source: Source, automaton: Automaton
     reported: set[frozenset[str]] = set()
     parts = [automaton, *([automaton.broken] if automaton.broken else [])]
     for config in [config for part in parts for config in part.configs]:
-        steps = sorted(config.strict_transitions()[2], key=lambda step: order(step.terminal))
-        for first, second in combinations(steps, 2):
+        for first, second in _same_patterns(config.strict_transitions()[2]):
             one, other = first.terminal, second.terminal
             names = frozenset({one.name, other.name})
-            home = next((found for t in (other, one) if (found := source.resolve(t.name)) is not None), None)
-            if one.regex != other.regex or names in reported or home is None or _is_spelling(first, second):
+            if names in reported:
                 continue
             reported.add(names)
+            home = next((found for t in (other, one) if (found := source.resolve(t.name)) is not None), None)
+            if home is None:
+                continue
             defined_in, definition = home
             is_twice = one.short == other.short
             yield CheckedFile.of_source(checkout, defined_in).finding(
@@ -68,6 +69,17 @@ def check_same_patterns(checkout: Checkout, source: Source, automaton: Automaton
                     else "use one terminal in both rules, or let each pattern show what follows: `(?=...)`"
                 ],
             )
+
+
+def _same_patterns(steps: list[Transition]) -> Iterator[tuple[Transition, Transition]]:
+    """Each two markers of one pattern, the one that is read first, unless they mean the same."""
+    by_pattern: dict[str, list[Transition]] = {}
+    for step in steps:
+        by_pattern.setdefault(step.terminal.regex, []).append(step)
+    for alike in [found for found in by_pattern.values() if len(found) > 1]:
+        for first, second in combinations(sorted(alike, key=lambda step: order(step.terminal)), 2):
+            if not _is_spelling(first, second):
+                yield first, second
 
 
 def _is_spelling(one: Transition, other: Transition) -> bool:
