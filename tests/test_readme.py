@@ -95,7 +95,7 @@ print(reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments)
 
 
 def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: Path) -> None:
-    (grammar,) = blocks(GRAMMARS, "lark")
+    grammar = blocks(GRAMMARS, "lark")[0]
     folder = tmp_path / "grammars"
     copytree(TOP / "grammars", folder, ignore=ignore_patterns("compiled", "README.md"))
     (folder / "double_angle.lark").write_text(grammar, "utf-8")

@@ -11,7 +11,7 @@ from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.text import listed
-from outspoken.detection.evidence import AT_END, AT_START, begins_line
+from outspoken.detection.evidence import AT_END, AT_START, BEHIND, begins_line
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.header import Header
@@ -162,6 +162,8 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
         start, evidence = min(openers, default=(0, ""))
         if run[0].kind == "text" or start > run[0].span[0]:
             evidence = ""
+        if evidence == BEHIND and all(segment.kind == "text" for segment in found):
+            continue
         is_at_end = behind is None or "\n" in reply.raw[run[-1].span[1] : behind]
         if (evidence not in AT_START or begins_line(reply.raw, start)) and (evidence not in AT_END or is_at_end):
             found += run
