@@ -61,7 +61,7 @@ ELSEWHERE = {
 #: Where ours differs on purpose: the row, what we read, and why.
 DIFFERENCES: dict[str, tuple[Any, str]] = {
     "uitd-omni_code_env-007": (
-        ["internal thinking", "Before think contentAfter think content"],
+        ["internal thinking", "Before think content\nAfter think content"],
         "line breaks between text and tags are markup",
     ),
     "uitd-omni_code_env-009": (
