@@ -527,7 +527,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -579,7 +581,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -600,7 +604,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -630,7 +636,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -776,7 +784,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare1 = piece if bare1 is None else bare1 + piece
                                 g = m.lastindex
                                 if g == 2:
-                                    k = key1 or place_name(args1)
+                                    if key1 is None and name1 is None and tools is not None:
+                                        return None
+                                    k = key1 or place_name(args1, tools, name1)
                                     types = types_of(tools, name1, k)
                                     if told1:
                                         types = as_text(types)
@@ -818,7 +828,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare1 = piece if bare1 is None else bare1 + piece
                                     g = m.lastindex
                                     if g == 5:
-                                        k = key1 or place_name(args1)
+                                        if key1 is None and name1 is None and tools is not None:
+                                            return None
+                                        k = key1 or place_name(args1, tools, name1)
                                         types = types_of(tools, name1, k)
                                         if told1:
                                             types = as_text(types)
@@ -923,7 +935,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -944,7 +958,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 14
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1026,7 +1042,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1047,7 +1065,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1077,7 +1097,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1127,7 +1149,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1148,7 +1172,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1178,7 +1204,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1229,7 +1257,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1250,7 +1280,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 14
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1300,7 +1332,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1321,7 +1355,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1351,7 +1387,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1390,7 +1428,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 13:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1424,7 +1464,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)

@@ -287,7 +287,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -411,7 +413,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if found is None:
                             return None
                         last, e, said = found
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
@@ -550,7 +554,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if found is None:
                             return None
                         last, e, said = found
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
@@ -605,7 +611,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if found is None:
                             return None
                         last, e, said = found
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
@@ -668,7 +676,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:

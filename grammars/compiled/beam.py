@@ -387,7 +387,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 5:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
@@ -416,7 +418,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return True
                         return bool(out.segments or out.run_model)
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
@@ -434,7 +438,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 7
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
@@ -597,7 +603,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:
@@ -615,7 +623,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 7
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "text")
                         if not fits:

@@ -258,7 +258,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key1 or place_name(args1)
+                                    if key1 is None and name1 is None and tools is not None:
+                                        return None
+                                    k = key1 or place_name(args1, tools, name1)
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -311,7 +313,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key1 or place_name(args1)
+                                                if key1 is None and name1 is None and tools is not None:
+                                                    return None
+                                                k = key1 or place_name(args1, tools, name1)
                                                 if bare1 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -531,7 +535,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key1 or place_name(args1)
+                            if key1 is None and name1 is None and tools is not None:
+                                return None
+                            k = key1 or place_name(args1, tools, name1)
                             if bare1 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -584,7 +590,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key1 or place_name(args1)
+                                        if key1 is None and name1 is None and tools is not None:
+                                            return None
+                                        k = key1 or place_name(args1, tools, name1)
                                         if bare1 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -639,7 +647,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if found is None:
                                                         return None
                                                     last, e, said = found
-                                                    k = key1 or place_name(args1)
+                                                    if key1 is None and name1 is None and tools is not None:
+                                                        return None
+                                                    k = key1 or place_name(args1, tools, name1)
                                                     if bare1 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
@@ -721,7 +731,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -774,7 +786,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -825,7 +839,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key1 or place_name(args1)
+                            if key1 is None and name1 is None and tools is not None:
+                                return None
+                            k = key1 or place_name(args1, tools, name1)
                             if bare1 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -954,7 +970,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -1007,7 +1025,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1085,7 +1105,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 3:
                                 key0 = m[1]
                                 last, said = True, 'true'
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1138,7 +1160,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1183,7 +1207,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 3:
                                 key0 = m[1]
                                 last, said = True, 'true'
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1236,7 +1262,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:

@@ -539,7 +539,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -563,7 +565,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     if g == 5:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -623,7 +627,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -644,7 +650,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             if g == 4:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -711,7 +719,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -732,7 +742,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -754,7 +766,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -779,7 +793,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -843,7 +859,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -867,7 +885,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1031,7 +1051,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1055,7 +1077,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1080,7 +1104,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 if g == 7:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1136,7 +1162,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1224,7 +1252,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1248,7 +1278,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1273,7 +1305,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 if g == 7:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1301,7 +1335,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 5
                                     continue
                                 if g == 11:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1334,7 +1370,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 15
                                     continue
                                 if g == 13:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1398,7 +1436,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1423,7 +1463,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         if g == 10:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1453,7 +1495,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1506,7 +1550,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1527,7 +1573,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 16
                             continue
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1552,7 +1600,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         if g == 10:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1582,7 +1632,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1637,7 +1689,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1661,7 +1715,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 16
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1716,7 +1772,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1740,7 +1798,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 16
                                         continue
                                     if g == 5:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1765,7 +1825,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 17
                                         continue
                                     if g == 7:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1793,7 +1855,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 5
                                         continue
                                     if g == 11:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1826,7 +1890,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 15
                                         continue
                                     if g == 13:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1860,7 +1926,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     if g == 15:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1925,7 +1993,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 6:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1950,7 +2020,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 5
                                 continue
                             if g == 10:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1980,7 +2052,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 15
                                 continue
                             if g == 12:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -2011,7 +2085,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             if g == 14:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -2045,7 +2121,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 5
                                 continue
                             if g == 18:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)

@@ -516,7 +516,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -534,7 +536,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -563,7 +567,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -789,7 +795,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -807,7 +815,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -836,7 +846,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -888,7 +900,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -906,7 +920,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -935,7 +951,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1010,7 +1028,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1028,7 +1048,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1057,7 +1079,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1097,7 +1121,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 13:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1132,7 +1158,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 7
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:

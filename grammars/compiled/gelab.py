@@ -297,7 +297,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece, a = trimmed(text, pos, e, leads=True, ends=True)
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -346,7 +348,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece, a = trimmed(text, pos, e, leads=True, ends=True)
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:

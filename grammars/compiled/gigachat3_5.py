@@ -512,7 +512,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -536,7 +538,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     if g == 5:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -596,7 +600,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -617,7 +623,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             if g == 4:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -684,7 +692,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -705,7 +715,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -727,7 +739,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -752,7 +766,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -816,7 +832,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -840,7 +858,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1004,7 +1024,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1028,7 +1050,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1053,7 +1077,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 10
                                     continue
                                 if g == 7:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1109,7 +1135,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1197,7 +1225,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1221,7 +1251,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 12
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1246,7 +1278,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 13
                                     continue
                                 if g == 7:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1274,7 +1308,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 5
                                     continue
                                 if g == 11:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1307,7 +1343,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 15
                                     continue
                                 if g == 13:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1371,7 +1409,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1396,7 +1436,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         if g == 10:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1426,7 +1468,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1479,7 +1523,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1500,7 +1546,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 16
                             continue
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1525,7 +1573,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         if g == 10:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1555,7 +1605,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1610,7 +1662,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1634,7 +1688,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 16
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1689,7 +1745,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 3:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1713,7 +1771,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 16
                                         continue
                                     if g == 5:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1738,7 +1798,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 17
                                         continue
                                     if g == 7:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1766,7 +1828,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 5
                                         continue
                                     if g == 11:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1799,7 +1863,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 15
                                         continue
                                     if g == 13:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1861,7 +1927,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 6:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1886,7 +1954,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 5
                                 continue
                             if g == 10:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1916,7 +1986,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 15
                                 continue
                             if g == 12:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1947,7 +2019,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 14
                                 continue
                             if g == 14:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1981,7 +2055,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 5
                                 continue
                             if g == 18:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)

@@ -380,7 +380,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare1 = piece if bare1 is None else bare1 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key1 or place_name(args1)
+                                if key1 is None and name1 is None and tools is not None:
+                                    return None
+                                k = key1 or place_name(args1, tools, name1)
                                 types = types_of(tools, name1, k)
                                 value, fits = bare_value(bare1, types, "json")
                                 if not fits:
@@ -416,7 +418,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare1 = piece if bare1 is None else bare1 + piece
                                 g = m.lastindex
                                 if g == 5:
-                                    k = key1 or place_name(args1)
+                                    if key1 is None and name1 is None and tools is not None:
+                                        return None
+                                    k = key1 or place_name(args1, tools, name1)
                                     types = types_of(tools, name1, k)
                                     value, fits = bare_value(bare1, types, "json")
                                     if not fits:
@@ -533,7 +537,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -551,7 +557,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 8
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -683,7 +691,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -701,7 +711,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:

@@ -364,7 +364,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if found is None:
                             return None
                         last, e, said = found
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
@@ -409,7 +411,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -542,7 +546,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if found is None:
                             return None
                         last, e, said = found
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         if bare0 is None:
                             value, t = last, said or to_json(last)
                         else:
@@ -587,7 +593,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -673,7 +681,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -732,7 +742,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:

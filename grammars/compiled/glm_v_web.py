@@ -232,7 +232,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -429,7 +431,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -475,7 +479,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -546,7 +552,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -596,7 +604,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -646,7 +656,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -692,7 +704,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
@@ -854,7 +868,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:

@@ -243,7 +243,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if found is None:
                         return None
                     last, e, said = found
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     if bare0 is None:
                         value, t = last, said or to_json(last)
                     else:
@@ -283,7 +285,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -396,7 +400,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:

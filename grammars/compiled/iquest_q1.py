@@ -361,7 +361,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -383,7 +385,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 4
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -513,7 +517,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -535,7 +541,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 4
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:

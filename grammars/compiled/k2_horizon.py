@@ -533,7 +533,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if told0:
                             types = as_text(types)

@@ -523,7 +523,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -651,7 +653,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -700,7 +704,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 12:
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -724,7 +730,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 s = 7
                                                 continue
                                             if g == 16:
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -779,7 +787,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -804,7 +814,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 6
                                         continue
                                     if g == 12:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -834,7 +846,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 9
                                         continue
                                     if g == 14:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -855,7 +869,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 10
                                         continue
                                     if g == 16:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -876,7 +892,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 11
                                         continue
                                     if g == 18:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -982,7 +1000,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -1031,7 +1051,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 16:
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1086,7 +1108,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -1111,7 +1135,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 6
                                         continue
                                     if g == 12:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -1168,7 +1194,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if m is not None:
                                                         g = m.lastindex
                                                         if g == 16:
-                                                            k = key0 or place_name(args0)
+                                                            if key0 is None and name0 is None and tools is not None:
+                                                                return None
+                                                            k = key0 or place_name(args0, tools, name0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                             else:
@@ -1204,7 +1232,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             return True
                                         return bool(out.segments or out.run_model)
                                     if g == 14:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -1225,7 +1255,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 14
                                         continue
                                     if g == 18:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if told0:
                                             types = as_text(types)
@@ -1374,7 +1406,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1399,7 +1433,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             if g == 12:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1429,7 +1465,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             if g == 15:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1481,7 +1519,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 12:
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1523,7 +1563,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     return True
                                                 return bool(out.segments or out.run_model)
                                             if g == 16:
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1631,7 +1673,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 15:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -1675,7 +1719,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -1731,7 +1777,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             g = m.lastindex
                             if g == 3:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1759,7 +1807,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             if g == 8:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1792,7 +1842,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 9
                                 continue
                             if g == 10:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1837,7 +1889,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 11:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1861,7 +1915,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 10
                                 continue
                             if g == 12:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1885,7 +1941,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 7
                                 continue
                             if g == 13:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1930,7 +1988,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 14:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1954,7 +2014,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 16:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1991,7 +2053,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2019,7 +2083,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 if g == 8:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2052,7 +2118,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 9
                                     continue
                                 if g == 10:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2097,7 +2165,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 13:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2142,7 +2212,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 16:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2192,7 +2264,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -2217,7 +2291,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             if g == 7:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -2251,7 +2327,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 6
                                 continue
                             if g == 10:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -2303,7 +2381,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 12:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if told0:
                                     types = as_text(types)
@@ -2356,7 +2436,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -2381,7 +2463,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -2411,7 +2495,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -2450,7 +2536,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return True
                             return bool(out.segments or out.run_model)
                         if g == 16:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if told0:
                                 types = as_text(types)
@@ -2519,7 +2607,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2547,7 +2637,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 if g == 10:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2592,7 +2684,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 11:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2616,7 +2710,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 if g == 12:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2640,7 +2736,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 19
                                     continue
                                 if g == 13:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -2685,7 +2783,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         return True
                                     return bool(out.segments or out.run_model)
                                 if g == 14:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:

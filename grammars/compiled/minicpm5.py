@@ -384,7 +384,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -402,7 +404,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 6
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -536,7 +540,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -554,7 +560,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 6
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:

@@ -446,7 +446,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -464,7 +466,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -490,7 +494,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -561,7 +567,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -579,7 +587,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 10
                                 continue
                             if g == 7:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -605,7 +615,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 14:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -818,7 +830,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -836,7 +850,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -862,7 +878,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -906,7 +924,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -924,7 +944,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -950,7 +972,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -996,7 +1020,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1014,7 +1040,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1040,7 +1068,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1084,7 +1114,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1102,7 +1134,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1128,7 +1162,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1173,7 +1209,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1191,7 +1229,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1217,7 +1257,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1251,7 +1293,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 13:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1281,7 +1325,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1325,7 +1371,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1343,7 +1391,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1369,7 +1419,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1403,7 +1455,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 13:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1433,7 +1487,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:

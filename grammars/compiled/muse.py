@@ -327,7 +327,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 14:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -496,7 +498,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 14:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -576,7 +580,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -594,7 +600,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -620,7 +628,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -772,7 +782,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -790,7 +802,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -816,7 +830,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -860,7 +876,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -878,7 +896,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -904,7 +924,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -976,7 +998,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -994,7 +1018,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1020,7 +1046,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1054,7 +1082,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 13:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1084,7 +1114,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 10
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1129,7 +1161,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1147,7 +1181,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1173,7 +1209,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1217,7 +1255,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1235,7 +1275,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 13
                             continue
                         if g == 7:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1261,7 +1303,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 12
                             continue
                         if g == 14:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:

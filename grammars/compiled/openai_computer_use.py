@@ -312,7 +312,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key1 or place_name(args1)
+                                if key1 is None and name1 is None and tools is not None:
+                                    return None
+                                k = key1 or place_name(args1, tools, name1)
                                 if bare1 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -461,7 +463,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -556,7 +560,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -652,7 +658,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key1 or place_name(args1)
+                                if key1 is None and name1 is None and tools is not None:
+                                    return None
+                                k = key1 or place_name(args1, tools, name1)
                                 if bare1 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -723,7 +731,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key1 or place_name(args1)
+                                            if key1 is None and name1 is None and tools is not None:
+                                                return None
+                                            k = key1 or place_name(args1, tools, name1)
                                             if bare1 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -796,7 +806,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -849,7 +861,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -923,7 +937,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -974,7 +990,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key1 or place_name(args1)
+                                    if key1 is None and name1 is None and tools is not None:
+                                        return None
+                                    k = key1 or place_name(args1, tools, name1)
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1027,7 +1045,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key1 or place_name(args1)
+                                    if key1 is None and name1 is None and tools is not None:
+                                        return None
+                                    k = key1 or place_name(args1, tools, name1)
                                     if bare1 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1083,7 +1103,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key1 or place_name(args1)
+                                                if key1 is None and name1 is None and tools is not None:
+                                                    return None
+                                                k = key1 or place_name(args1, tools, name1)
                                                 if bare1 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1165,7 +1187,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:

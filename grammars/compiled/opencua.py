@@ -314,7 +314,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -361,7 +363,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -491,7 +495,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -548,7 +554,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -595,7 +603,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -722,7 +732,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -769,7 +781,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -839,7 +853,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -884,7 +900,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -951,7 +969,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1007,7 +1027,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -1059,7 +1081,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1118,7 +1142,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -1212,7 +1238,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1335,7 +1363,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1377,7 +1407,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1492,7 +1524,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -1537,7 +1571,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1609,7 +1645,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1692,7 +1730,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1737,7 +1777,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -1789,7 +1831,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:

@@ -343,7 +343,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -389,7 +391,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -470,7 +474,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -520,7 +526,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -587,7 +595,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
@@ -637,7 +647,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:

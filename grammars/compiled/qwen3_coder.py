@@ -431,7 +431,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare1 = piece if bare1 is None else bare1 + piece
                                 g = m.lastindex
                                 if g == 5:
-                                    k = key1 or place_name(args1)
+                                    if key1 is None and name1 is None and tools is not None:
+                                        return None
+                                    k = key1 or place_name(args1, tools, name1)
                                     types = types_of(tools, name1, k)
                                     value, fits = bare_value(bare1, types, "json")
                                     if not fits:
@@ -473,7 +475,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare1 = piece if bare1 is None else bare1 + piece
                                     g = m.lastindex
                                     if g == 3:
-                                        k = key1 or place_name(args1)
+                                        if key1 is None and name1 is None and tools is not None:
+                                            return None
+                                        k = key1 or place_name(args1, tools, name1)
                                         types = types_of(tools, name1, k)
                                         value, fits = bare_value(bare1, types, "json")
                                         if not fits:
@@ -625,7 +629,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
                                 if g == 2:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
@@ -649,7 +655,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 6
                                     continue
                                 if g == 4:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
@@ -738,7 +746,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -762,7 +772,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -855,7 +867,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -879,7 +893,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -925,7 +941,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -949,7 +967,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:

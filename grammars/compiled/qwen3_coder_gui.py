@@ -532,7 +532,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if mapping.is_name(name0 or ""):
                             if types is not None:
@@ -613,7 +615,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
@@ -646,7 +650,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 4
                                 continue
                             if g == 4:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
@@ -734,7 +740,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if mapping.is_name(name0 or ""):
                             if types is not None:
@@ -767,7 +775,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 4
                         continue
                     if g == 4:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if mapping.is_name(name0 or ""):
                             if types is not None:
@@ -858,7 +868,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -891,7 +903,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -942,7 +956,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -975,7 +991,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         if g == 4:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:

@@ -520,7 +520,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         span0 = (a, a + len(piece)) if piece else (0, 0)
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -552,7 +554,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     span0 = (a, a + len(piece)) if piece else (0, 0)
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     value, fits = bare_value(bare0, types, "json")
                     if not fits:

@@ -482,7 +482,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 unknown0 = 0
                                 said = m[10]
                                 last = said[1:-1]
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (m.start(10), m.end(10))
@@ -584,7 +586,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 unknown0 = 0
                                 said = m[10]
                                 last = said[1:-1]
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (m.start(10), m.end(10))
@@ -904,7 +908,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                     last = checked(last, said, depth)
                                                             except UNSOUND:
                                                                 return None
-                                                            k = key0 or place_name(args0)
+                                                            if key0 is None and name0 is None and tools is not None:
+                                                                return None
+                                                            k = key0 or place_name(args0, tools, name0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
@@ -929,7 +935,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             if found is None:
                                                                 return None
                                                             last, e, said = found
-                                                            k = key0 or place_name(args0)
+                                                            if key0 is None and name0 is None and tools is not None:
+                                                                return None
+                                                            k = key0 or place_name(args0, tools, name0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
@@ -968,7 +976,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             if found is None:
                                                                 return None
                                                             last, e, said = found
-                                                            k = key0 or place_name(args0)
+                                                            if key0 is None and name0 is None and tools is not None:
+                                                                return None
+                                                            k = key0 or place_name(args0, tools, name0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
@@ -1013,7 +1023,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                                     last = checked(last, said, depth)
                                                             except UNSOUND:
                                                                 return None
-                                                            k = key0 or place_name(args0)
+                                                            if key0 is None and name0 is None and tools is not None:
+                                                                return None
+                                                            k = key0 or place_name(args0, tools, name0)
                                                             if bare0 is None:
                                                                 value, t = last, said or to_json(last)
                                                                 span0 = (pos, e)
@@ -1094,7 +1106,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1119,7 +1133,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1158,7 +1174,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1203,7 +1221,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1269,7 +1289,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1294,7 +1316,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1333,7 +1357,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1378,7 +1404,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1567,7 +1595,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 3:
                                         said = m[1]
                                         last = said[1:-1]
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (m.start(1), m.end(1))
@@ -1910,7 +1940,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1935,7 +1967,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -1974,7 +2008,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -2019,7 +2055,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -2099,7 +2137,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2124,7 +2164,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2163,7 +2205,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2208,7 +2252,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2439,7 +2485,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -2464,7 +2512,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -2503,7 +2553,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -2548,7 +2600,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -2640,7 +2694,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2665,7 +2721,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2704,7 +2762,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2749,7 +2809,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 last = checked(last, said, depth)
                                         except UNSOUND:
                                             return None
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                             span0 = (pos, e)
@@ -2948,7 +3010,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -2973,7 +3037,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -3012,7 +3078,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -3057,7 +3125,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         last = checked(last, said, depth)
                                                 except UNSOUND:
                                                     return None
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                     span0 = (pos, e)
@@ -3147,7 +3217,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -3172,7 +3244,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -3211,7 +3285,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -3256,7 +3332,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         last = checked(last, said, depth)
                                 except UNSOUND:
                                     return None
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                     span0 = (pos, e)
@@ -3389,7 +3467,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
@@ -3414,7 +3494,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
@@ -3453,7 +3535,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)
@@ -3498,7 +3582,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     last = checked(last, said, depth)
                                             except UNSOUND:
                                                 return None
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                                 span0 = (pos, e)

@@ -853,7 +853,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
                                 if g == 2:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
@@ -991,7 +993,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 15:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
@@ -1036,7 +1040,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         bare0 = piece if bare0 is None else bare0 + piece
                                         g = m.lastindex
                                         if g == 2:
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             types = types_of(tools, name0, k)
                                             if mapping.is_name(name0 or ""):
                                                 if types is not None:
@@ -1100,7 +1106,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
@@ -1138,7 +1146,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 11
                                         continue
                                     if g == 12:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
@@ -1182,7 +1192,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 15
                                         continue
                                     if g == 16:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
@@ -1245,7 +1257,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
                                 if g == 2:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
@@ -1283,7 +1297,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 if g == 6:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
@@ -1339,7 +1355,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 11
                                     continue
                                 if g == 8:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     if mapping.is_name(name0 or ""):
                                         if types is not None:
@@ -1383,7 +1401,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
@@ -1441,7 +1461,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -1486,7 +1508,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1792,7 +1816,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1821,7 +1847,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 14
                                     continue
                                 if g == 9:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1887,7 +1915,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 4:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         if mapping.is_name(name0 or ""):
                                             if types is not None:
@@ -1954,7 +1984,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -1992,7 +2024,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -2036,7 +2070,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 16:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -2085,7 +2121,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -2123,7 +2161,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 11
                             continue
                         if g == 12:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -2167,7 +2207,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 15
                             continue
                         if g == 16:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if mapping.is_name(name0 or ""):
                                 if types is not None:
@@ -2244,7 +2286,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
@@ -2282,7 +2326,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 6:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
@@ -2338,7 +2384,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 11
                                 continue
                             if g == 10:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
@@ -2412,7 +2460,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     return True
                                 return bool(out.segments or out.run_model)
                             if g == 12:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:
@@ -2456,7 +2506,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 15
                                 continue
                             if g == 16:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 if mapping.is_name(name0 or ""):
                                     if types is not None:

@@ -427,7 +427,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -479,7 +481,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 3:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -496,7 +500,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 8
                             continue
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -518,7 +524,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         if g == 5:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -536,7 +544,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 9
                             continue
                         if g == 6:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -578,7 +588,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -657,7 +669,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 bare0 = piece if bare0 is None else bare0 + piece
                                 g = m.lastindex
                                 if g == 2:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
@@ -679,7 +693,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     s = 4
                                     continue
                                 if g == 5:
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     types = types_of(tools, name0, k)
                                     value, fits = bare_value(bare0, types, "json")
                                     if not fits:
@@ -783,7 +799,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             bare0 = piece if bare0 is None else bare0 + piece
                             g = m.lastindex
                             if g == 2:
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 types = types_of(tools, name0, k)
                                 value, fits = bare_value(bare0, types, "json")
                                 if not fits:
@@ -839,7 +857,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     bare0 = piece if bare0 is None else bare0 + piece
                                     g = m.lastindex
                                     if g == 2:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "json")
                                         if not fits:
@@ -861,7 +881,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         s = 4
                                         continue
                                     if g == 5:
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         types = types_of(tools, name0, k)
                                         value, fits = bare_value(bare0, types, "json")
                                         if not fits:
@@ -990,7 +1012,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     bare0 = piece if bare0 is None else bare0 + piece
                     g = m.lastindex
                     if g == 3:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -1007,7 +1031,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 8
                         continue
                     if g == 2:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -1029,7 +1055,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 4
                         continue
                     if g == 5:
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         value, fits = bare_value(bare0, types, "json")
                         if not fits:
@@ -1070,7 +1098,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1092,7 +1122,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         if g == 5:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1132,7 +1164,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         bare0 = piece if bare0 is None else bare0 + piece
                         g = m.lastindex
                         if g == 2:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:
@@ -1154,7 +1188,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 4
                             continue
                         if g == 5:
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             value, fits = bare_value(bare0, types, "json")
                             if not fits:

@@ -562,7 +562,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if found is None:
                                                         return None
                                                     last, e, said = found
-                                                    k = key0 or place_name(args0)
+                                                    if key0 is None and name0 is None and tools is not None:
+                                                        return None
+                                                    k = key0 or place_name(args0, tools, name0)
                                                     if bare0 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
@@ -654,7 +656,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -699,7 +703,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -847,7 +853,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -892,7 +900,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -971,7 +981,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1016,7 +1028,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -1109,7 +1123,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1162,7 +1178,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -1207,7 +1225,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1267,7 +1287,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1315,7 +1337,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1360,7 +1384,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1431,7 +1457,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1479,7 +1507,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1524,7 +1554,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 if found is None:
                                                     return None
                                                 last, e, said = found
-                                                k = key0 or place_name(args0)
+                                                if key0 is None and name0 is None and tools is not None:
+                                                    return None
+                                                k = key0 or place_name(args0, tools, name0)
                                                 if bare0 is None:
                                                     value, t = last, said or to_json(last)
                                                 else:
@@ -1587,7 +1619,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1635,7 +1669,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1680,7 +1716,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     if found is None:
                                                         return None
                                                     last, e, said = found
-                                                    k = key0 or place_name(args0)
+                                                    if key0 is None and name0 is None and tools is not None:
+                                                        return None
+                                                    k = key0 or place_name(args0, tools, name0)
                                                     if bare0 is None:
                                                         value, t = last, said or to_json(last)
                                                     else:
@@ -1742,7 +1780,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1814,7 +1854,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:
@@ -1885,7 +1927,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -1935,7 +1979,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -1980,7 +2026,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             if found is None:
                                                 return None
                                             last, e, said = found
-                                            k = key0 or place_name(args0)
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
                                             if bare0 is None:
                                                 value, t = last, said or to_json(last)
                                             else:
@@ -2043,7 +2091,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -2088,7 +2138,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -2160,7 +2212,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -2230,7 +2284,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:

@@ -463,7 +463,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -608,7 +610,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -653,7 +657,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -833,7 +839,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if found is None:
                                     return None
                                 last, e, said = found
-                                k = key0 or place_name(args0)
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
                                 if bare0 is None:
                                     value, t = last, said or to_json(last)
                                 else:
@@ -884,7 +892,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if found is None:
                                 return None
                             last, e, said = found
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             if bare0 is None:
                                 value, t = last, said or to_json(last)
                             else:
@@ -929,7 +939,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if found is None:
                                             return None
                                         last, e, said = found
-                                        k = key0 or place_name(args0)
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
                                         if bare0 is None:
                                             value, t = last, said or to_json(last)
                                         else:
@@ -989,7 +1001,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if found is None:
                                         return None
                                     last, e, said = found
-                                    k = key0 or place_name(args0)
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
                                     if bare0 is None:
                                         value, t = last, said or to_json(last)
                                     else:

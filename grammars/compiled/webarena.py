@@ -417,7 +417,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -488,7 +490,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -535,7 +539,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
-                    k = key0 or place_name(args0)
+                    if key0 is None and name0 is None and tools is not None:
+                        return None
+                    k = key0 or place_name(args0, tools, name0)
                     types = types_of(tools, name0, k)
                     if True:
                         if types is not None:
@@ -573,7 +579,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -611,7 +619,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:
@@ -690,7 +700,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
-                        k = key0 or place_name(args0)
+                        if key0 is None and name0 is None and tools is not None:
+                            return None
+                        k = key0 or place_name(args0, tools, name0)
                         types = types_of(tools, name0, k)
                         if True:
                             if types is not None:
@@ -728,7 +740,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
-                            k = key0 or place_name(args0)
+                            if key0 is None and name0 is None and tools is not None:
+                                return None
+                            k = key0 or place_name(args0, tools, name0)
                             types = types_of(tools, name0, k)
                             if True:
                                 if types is not None:

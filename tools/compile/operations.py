@@ -361,7 +361,8 @@ class OperationWriter:
 
     def _do_field_argument(self, arg: str, start: str, end: str, token: str) -> None:
         d = self._top()
-        self._put(f"k = key{d} or place_name(args{d})")
+        self._put(f"if key{d} is None and name{d} is None and tools is not None:", "    return None")
+        self._put(f"k = key{d} or place_name(args{d}, tools, name{d})")
         self._note(complete=False)
         if not self._is_bare:
             self._put(f"if bare{d} is None:", "    value, t = last, said or to_json(last)")

@@ -99,6 +99,14 @@ class Tools:
         required: Any = _target(self.schema(name)).get("required")
         return [key for key in required if isinstance(key, str)] if is_list(required) else []
 
+    def only_argument(self, name: str) -> str | None:
+        """The only argument that a tool has; None if it has several or none."""
+        if name not in self._sources:
+            return None
+        properties: Any = _target(self.schema(name)).get("properties")
+        keys = [key for key in properties if isinstance(key, str)] if is_object(properties) else []
+        return keys[0] if len(keys) == 1 else None
+
     def types(self, name: str, key: str) -> Types | None:
         """The JSON types that an argument's schema allows; None if it does not say."""
         types = self._types.get((name, key), _UNKNOWN)

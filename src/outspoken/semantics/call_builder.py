@@ -166,14 +166,14 @@ class CallBuilder:
         """More bare text of an argument arrived. An argument without a name is known by its place: `$1`."""
         node = self._nodes[-1]
         if self._actions.enabled and node.key is None and node.bare is None:
-            node.key, node.key_start = place_name(node.arguments), start
+            node.key, node.key_start = self._place_name(node), start
             self._actions.begin_argument(node)
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.add_bare(node, start, end)
         if node.bare is None:
             node.bare = []
             if node.key is None and "tool_call" in node.kinds:
-                node.key = place_name(node.arguments)
+                node.key = self._place_name(node)
                 self.announce(node)
         node.bare.append(piece)
         if node.partial_text is not None:
@@ -246,7 +246,7 @@ class CallBuilder:
         node = self._nodes[-1]
         if self._answers.enabled and node.bare is None:
             node.content_span = (start, end)
-        key = node.key = node.key or place_name(node.arguments)
+        key = node.key = node.key or self._place_name(node)
         if node.bare is not None:
             value, text = self._bare_value(node, key, start), None
         else:
@@ -265,6 +265,17 @@ class CallBuilder:
         node.head, node.is_text = "", False
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.send_rest(node)
+
+    def _place_name(self, node: OpenNode) -> str:
+        return place_name(node.arguments, self._tools, node.name)
+
+    def _name_only_argument(self, node: OpenNode) -> None:
+        """Name the argument that stood before the name of its tool, if the tool has only one."""
+        key = place_name(None, self._tools, node.name)
+        if node.index < 0 and node.keyed and node.arguments.keys() == {"$1"} and key != "$1":
+            value = node.arguments["$1"]
+            node.arguments = {key: value}
+            node.parts = [argument_text(None, key, to_json(value))]
 
     def _add_argument(self, node: OpenNode, key: str, value: Any, text: str | None) -> None:
         """Add an argument; `text` is its JSON text, or None if that was sent but for its closing quote."""
@@ -349,6 +360,8 @@ class CallBuilder:
         if node.unknown:
             unknown_keys.complete(self._state, node)
         name = node.name
+        if self._tools is not None and name and node.keyed:
+            self._name_only_argument(node)
         arguments: dict[str, Any] | None = node.arguments
         if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):
             self._answers.end_call(node, end)
