@@ -29,7 +29,7 @@ def tool(*names: str, kind: str) -> dict[str, Any]:
 
 
 def test_an_input_without_a_name_is_the_only_argument_of_its_tool() -> None:
-    """It has the argument's name in the call and in the deltas; with several arguments or no schema, it has its place."""
+    """It has the argument's name in the call and the deltas; with several arguments or no schema, it has its place."""
     for kind, values in KINDS.items():
         for value in values:
             for format, written in WRITTEN:

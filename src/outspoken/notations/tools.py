@@ -104,7 +104,7 @@ class Tools:
         if name not in self._sources:
             return None
         properties: Any = _target(self.schema(name)).get("properties")
-        keys = [key for key in properties if isinstance(key, str)] if is_object(properties) else []
+        keys = list(properties) if is_object(properties) else []
         return keys[0] if len(keys) == 1 else None
 
     def types(self, name: str, key: str) -> Types | None:

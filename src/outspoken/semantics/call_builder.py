@@ -271,8 +271,10 @@ class CallBuilder:
 
     def _name_only_argument(self, node: OpenNode) -> None:
         """Name the argument that stood before the name of its tool, if the tool has only one."""
+        if self._tools is None or node.index >= 0 or not node.keyed or node.arguments.keys() != {"$1"}:
+            return
         key = place_name(None, self._tools, node.name)
-        if node.index < 0 and node.keyed and node.arguments.keys() == {"$1"} and key != "$1":
+        if key != "$1":
             value = node.arguments["$1"]
             node.arguments = {key: value}
             node.parts = [argument_text(None, key, to_json(value))]
@@ -360,8 +362,7 @@ class CallBuilder:
         if node.unknown:
             unknown_keys.complete(self._state, node)
         name = node.name
-        if self._tools is not None and name and node.keyed:
-            self._name_only_argument(node)
+        self._name_only_argument(node)
         arguments: dict[str, Any] | None = node.arguments
         if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):
             self._answers.end_call(node, end)
