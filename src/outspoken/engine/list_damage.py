@@ -23,6 +23,8 @@ from .text_buffer import TextBuffer
 
 #: So many characters behind the punctuation decide how it is read.
 _FOLLOWING = 40
+#: More white space and punctuation than this does not stand between two entries by mistake.
+_LONGEST_GAP = 1_000
 #: The end of an entry is searched for in so many characters once the budget is spent.
 _WINDOW = 400
 
@@ -59,12 +61,14 @@ def damaged_gap(recovery: Driver, at: int) -> DamagedSegment | None:
 def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bool | None:
     """Read the punctuation between two entries. False if more of it may come, None if it cannot be read."""
     text, builder = recovery.text, recovery.builder
-    rest = text.slice(damage.start, text.end)
+    rest = text.slice(damage.start, min(damage.start + _LONGEST_GAP + _FOLLOWING, text.end))
     end = GAP.match(rest).end()
-    if len(rest) <= end + _FOLLOWING and not final:
+    if len(rest) <= end + _FOLLOWING and end <= _LONGEST_GAP and not final:
         return False
     damage.is_gap = False
     text.rewind(damage.refused_at)  # the end of the segment may be in what was waited behind
+    if end > _LONGEST_GAP:
+        return None
     path = read_gap(damage.outer, rest[: end + _FOLLOWING], end, damage.start)
     if path is None and rest[end : end + 1] == "[":  # the list is opened again
         end += 1
