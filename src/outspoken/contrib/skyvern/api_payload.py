@@ -29,7 +29,7 @@ MESSAGES = {
     "wrapped-actions": "the list was read as `actions` of an object",
     "repeated-action": "consecutive equal actions count once ({count} left out)",
     "unwrapped-object": "the object was taken out of a list",
-    "other-values": "the first object counts; other values were left out ({count})",
+    "other-values": "{what}; other values were left out ({count})",
 }
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
@@ -241,11 +241,14 @@ def to_object(value: Any, prompt_name: str | None) -> ListObject | None:
             message = MESSAGES["repeated-action"].format(count=len(objects) - len(kept))
             findings.append(("repeated-action", message))
         return ListObject({"actions": kept}, [*findings, *_left_out(len(items) - len(objects))])
-    return ListObject(objects[0], _left_out(len(items) - 1) or [("unwrapped-object", MESSAGES["unwrapped-object"])])
+    asked = [item for item in objects if asks_for_actions(prompt_name) and actions_of(item) is not None]
+    found = _left_out(len(items) - 1, asked=bool(asked)) or [("unwrapped-object", MESSAGES["unwrapped-object"])]
+    return ListObject((asked or objects)[0], found)
 
 
-def _left_out(count: int) -> list[tuple[str, str]]:
-    return [("other-values", MESSAGES["other-values"].format(count=count))] if count else []
+def _left_out(count: int, *, asked: bool = False) -> list[tuple[str, str]]:
+    what = "the object with actions counts" if asked else "the first object counts"
+    return [("other-values", MESSAGES["other-values"].format(what=what, count=count))] if count else []
 
 
 def _is_action(value: Any) -> bool:

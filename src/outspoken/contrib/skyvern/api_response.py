@@ -207,8 +207,8 @@ def parse_api_response(
 
     Returns a dict, or any JSON with `force_dict=False` (several values as a list). A list becomes an object: an object
     and one list of actions are joined, with the list as `actions`; for the prompts `extract-actions` and
-    `decisive-criterion-validate` (`prompt_name`), a list of actions becomes `{"actions": [...]}`; otherwise the first
-    object counts. Responses to these two prompts must have a list `actions`.
+    `decisive-criterion-validate` (`prompt_name`), a list of actions becomes `{"actions": [...]}`, and the first object
+    with a list `actions` counts; otherwise the first object. Responses to these two prompts must have this list.
 
     For a truncated text, returns the complete actions. The logger `outspoken` gets a warning in this case, for values
     that were left out, and for ambiguous values. `read_api_response` returns all details, including the repairs, and so

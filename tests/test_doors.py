@@ -1,0 +1,47 @@
+"""Every way into the library reads the same text alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from outspoken.contrib.skyvern import parse_api_response
+from tests.cases import FORMATS
+from tests.test_fences import OBJECTS
+from tools.doors import corpus_of, run
+
+_GROUPS = 7
+
+
+@pytest.fixture(scope="module")
+def corpus() -> dict[str, list[str]]:
+    return corpus_of()
+
+
+@pytest.mark.parametrize("group", range(_GROUPS))
+def test_every_door_reads_alike(group: int, corpus: dict[str, list[str]]) -> None:
+    """Parser, processor, actions, provider responses, command line and proxy, whole and streamed."""
+    names = [name for name in FORMATS[group::_GROUPS] if name in corpus][::3]
+    count, wrong = run(names, 1, seed=group, corpus=corpus)
+    assert count == len(names)
+    assert wrong == []
+
+
+def test_formats_that_are_prompted_json_agree_on_fences(corpus: dict[str, list[str]]) -> None:
+    count, wrong = run(list(OBJECTS), 2, seed=7, corpus=corpus)
+    assert (count, wrong) == (2 * len(OBJECTS), [])
+
+
+@pytest.mark.parametrize("name", ["extract-actions", "decisive-criterion-validate"])
+def test_the_object_that_was_asked_for_is_taken(name: str) -> None:
+    """Of several objects, that with the actions counts, behind inline code and remarks that are JSON."""
+    wanted = {"actions": [{"action_type": "CLICK", "id": "AAB"}]}
+    text = '{"actions": [{"action_type": "CLICK", "id": "AAB"}]}'
+    remarks = (
+        'State: {"step": 1}. ',
+        'As `{1}` and `{"x": 1}` say:\n',
+        '```\n{"seen": [{"a": 1}]}\n```\n',
+        '{"a": 1}{"b": 2}\n',
+    )
+    for before in remarks:
+        for object in (text, f"```json\n{text}\n```", f"~~~\n{text}\n~~~"):
+            assert parse_api_response(before + object, prompt_name=name) == wanted, before + object

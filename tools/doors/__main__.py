@@ -1,0 +1,7 @@
+"""Runs `python -m tools.doors`."""
+
+import sys
+
+from . import main
+
+sys.exit(main())
