@@ -162,7 +162,14 @@ def test_grammar_that_is_not_utf8(checkout: Checkout) -> None:
 
 def test_a_mistake_in_a_file_that_is_imported(checkout: Checkout) -> None:
     change(checkout, "grammars/shared/think.lark", "think: ", "think ")
-    assert found(checkout) == ["error grammars/shared/think.lark:3:7 grammar-syntax: a definition has no colon"]
+    line = _line_of(checkout, "think ")
+    assert found(checkout) == [f"error grammars/shared/think.lark:{line}:7 grammar-syntax: a definition has no colon"]
+
+
+def _line_of(checkout: Checkout, beginning: str) -> int:
+    """The number of the first line of the shared file on reasoning that begins so."""
+    lines = checkout.grammar("shared/think").read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(beginning))
 
 
 def test_a_rule_that_nests_without_end(checkout: Checkout) -> None:
@@ -259,7 +266,8 @@ def test_a_case_that_can_be_read_in_two_ways(checkout: Checkout) -> None:
 
 
 def test_damage_that_can_be_repaired_in_two_ways(checkout: Checkout) -> None:
-    copy(Checkout().grammar("json"), checkout.grammar("json"))
+    for name in ("json", "shared/fenced"):
+        copy(Checkout().grammar(name), checkout.grammar(name))
     text = '{"toolCalls": [{"name": "f", "arguments": {"a": "b" "c": 2}}], "needsMoreWork": tru'
     write(checkout, "tests/corpus/json/err/cut.txt", text)
     (found,) = [found for found in check(checkout, "json") if found.code == "two-ways"]
@@ -373,13 +381,15 @@ def test_mistakes_in_shared_files(checkout: Checkout) -> None:
     change(checkout, "grammars/shared/think.lark", "_THINK_CLOSE\n", "_THINK_CLOSE \n_odd: REASONING\n")
     write(checkout, "grammars/shared/python.lark", "// A file of Lark's own.\n")
     write(checkout, "grammars/old/arrows.lark", GRAMMAR)
+    line = _line_of(checkout, "think:")
+    blank = len(checkout.grammar("shared/think").read_text("utf-8").splitlines()[line - 1])
     # what no grammar of this checkout needs is not meant
     found = [str(finding.diagnostic) for finding in shared_findings(checkout)]
     assert [line for line in found if "unused:" not in line or "_odd" in line] == [
         "grammars/old/arrows.lark:1:1 other-file: this grammar has no place here",
         "grammars/shared/python.lark:1:1 banned-name: a grammar cannot be called `python`: Lark has its own",
-        "grammars/shared/think.lark:3:42 blank-end: a line ends in blanks",
-        "grammars/shared/think.lark:4:1 unused: nothing uses the rule `_odd`",
+        f"grammars/shared/think.lark:{line}:{blank} blank-end: a line ends in blanks",
+        f"grammars/shared/think.lark:{line + 1}:1 unused: nothing uses the rule `_odd`",
     ]
 
 
