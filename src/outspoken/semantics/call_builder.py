@@ -6,7 +6,7 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
-from outspoken.grammar.automaton import Config
+from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.value_markup import value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
@@ -36,7 +36,7 @@ class CallBuilder:
 
     __slots__ = (
         "_state", "_output", "_recorder", "_nodes", "_answers", "_actions", "_header", "_tools", "_tool_names",
-        "_marks",
+        "_automaton",
     )  # fmt: skip
 
     def __init__(self, state: ReplyState, answers: AnswerBuilder, actions: ActionBuilder) -> None:
@@ -44,8 +44,8 @@ class CallBuilder:
         self._answers, self._actions = answers, actions
         self._header, self._tools = state.header, state.context.tools
         self._tool_names = self._tools.names if self._tools is not None else None
-        #: what stands round the names of arguments; None before the first bare value
-        self._marks: taken_in.ArgumentMarks | None = None
+        #: the automaton of the format; None before the first bare value
+        self._automaton: Automaton | None = None
 
     # events
 
@@ -221,7 +221,7 @@ class CallBuilder:
         been meant otherwise.
         """
         node = self._nodes[-1]
-        self._marks = taken_in.argument_marks(value_end.automaton)
+        self._automaton = value_end.automaton
         if node.bare is None:
             node.bare = [""]
         elif value_markup(value_end).is_in("".join(node.bare)):
@@ -397,12 +397,12 @@ class CallBuilder:
 
     def _doubt(self, node: OpenNode) -> str:
         """Why a bare value of a call may hold markup; "" if nothing shows it."""
-        marks, arguments = self._marks, node.arguments
-        if marks is None or not arguments:
+        automaton, arguments = self._automaton, node.arguments
+        if automaton is None or not arguments:
             return ""
         names = lacking(self._tools, node.name, arguments)
         if names and mentions(names, arguments):
-            key = taken_in.takes_in_argument(marks, names, arguments)
+            key = taken_in.takes_in_argument(taken_in.argument_marks(automaton), names, arguments)
             if key:
                 return f"the value of `{key}` seems to hold another argument"
         edits = self._recorder.edits
