@@ -6,6 +6,7 @@ from pathlib import Path
 
 from syrupy.assertion import SnapshotAssertion
 
+from outspoken import Reply, parse
 from outspoken.authoring.shared.corpus import toml
 from tests.cases import CASES, CORPUS, FORMATS, Case
 from tests.loops import every_case, in_one_item
@@ -44,3 +45,17 @@ def test_every_case_has_a_source(format_: str) -> None:
     sources = toml.loads((CORPUS / format_ / "sources.toml").read_text("utf-8"))
     assert sorted(sources) == sorted(case.name for case in CASES if case.format == format_)
     assert all(source["origin"] for source in sources.values())
+
+
+def _outline(reply: Reply) -> list[tuple[str, object, object]]:
+    """What was read but for text: the kind of each segment, its name and its status."""
+    segments = [s for s in reply.segments if s.kind not in ("text", "reasoning")]
+    return [(s.kind, getattr(s, "name", None), getattr(s, "status", None)) for s in segments]
+
+
+def test_line_ends_of_windows() -> None:
+    """With a carriage return before each line break, the same calls and actions are read."""
+    for case in CASES:
+        if case.kind == "ok" and not case.options and "\n" in case.text and "\r" not in case.text:
+            reply = parse(case.text.replace("\n", "\r\n"), case.format)
+            assert _outline(reply) == _outline(case.parse()), case

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from outspoken import Box, Point, Screen, Settings, parse
+from outspoken import Box, Done, Point, Screen, Settings, parse, stream
 from outspoken.actions.fields import FieldError, read_point
 from outspoken.results.geometry import SPACES, Space, smart_resize
 from tests.loops import in_one_item
@@ -189,3 +189,28 @@ def test_an_unknown_space() -> None:
     with pytest.raises(ValueError, match="`coordinates` is 'inches'"):
         Settings(coordinates="inches")  # pyright: ignore[reportArgumentType]
     assert set(get_args(Space)) == set(SPACES)
+
+
+# with the format unknown
+
+
+def test_points_are_not_converted_where_kin_formats_write_other_spaces() -> None:
+    """With `auto`, points whose space is open stay in the numbers of the model, unless the caller names the space."""
+    screen = Screen(1920, 1080)
+    texts = [
+        "Action: click(start_box='<|box_start|>(500,250)<|box_end|>')",
+        "Thought: So.\nAction: click(start_box='(500,250)')\nAction: drag(start_box='(5,2)', end_box='(7,9)')",
+    ]
+    for text in texts:
+        reply = parse(text, screen=screen)
+        point = reply.actions[0].point
+        assert (point.x, point.y) == (500, 250)
+        assert {found.code for found in reply.diagnostics} == {"ambiguous-space"}
+        for size in (1, 4):
+            pieces = [text[at : at + size] for at in range(0, len(text), size)]
+            assert list(stream(pieces, screen=screen))[-1] == Done(reply)
+        named = parse(text, screen=screen, settings=Settings(coordinates="rel1000"))
+        point = named.actions[0].point
+        assert (point.x, point.y, named.diagnostics) == (960, 270, [])
+        assert parse(text, reply.format or "", screen=screen).diagnostics == []
+    assert parse("Thought: So.\nAction: wait()", screen=screen).diagnostics == []

@@ -254,3 +254,17 @@ def test_tags_in_json_strings_are_data(format_: str) -> None:
         reply = parse(text, format_)
         assert (reply.reasoning, reply.text) == (None, text)
         assert list(stream(pieces(text, 2), format_))[-1] == Done(reply)
+
+
+# the format
+
+
+def test_a_lone_marker_says_no_format() -> None:
+    """A token that ends a turn is no evidence of a format of calls."""
+    tokens = ["</s>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<end_of_turn>", "<|return|>"]
+    for text in [form.format(token) for token in tokens for form in ("Hi{}", "Hi\n{}\n", "{}Hi", "Hi {} there.")]:
+        reply = parse(text)
+        assert reply.format in (None, "text"), text
+        for size in (1, 3):
+            assert list(stream(pieces(text, size)))[-1] == Done(reply)
+    assert parse("<|channel|>final<|message|>Hi<|return|>").format == "harmony"

@@ -21,12 +21,12 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "agent_s.lark": 931895341,
+    "agent_s.lark": 367957129,
     "shared/code.lark": 2140030260,
-    "shared/pyautogui.lark": 2197410058,
+    "shared/pyautogui.lark": 141350774,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
 }
 FORMAT = "agent_s"
 PROMPT_END = ""
@@ -109,14 +109,14 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[\(<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,"
-    r"30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r"
-    r"\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？"
-    r"…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<"
-    r"think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot "
-    r"Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!["
-    r"^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)|````(?<![^"
-    r"\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<thoughts>()",
+    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\r?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]"
+    r"{2,30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0"
+    r"c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?i:(?<![^\n>\w.!?"
+    r"。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ "
+    r"])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])\((?:Previous action verification|Scree"
+    r"nshot Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:``"
+    r"`(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)|````"
+    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<thoughts>()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:```)()")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
@@ -138,10 +138,10 @@ match_7 = lazy(
 first_2 = lazy(globals(), "first_2", r"[\(`]", "search")
 match_8 = lazy(
     globals(), "match_8",
-    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]{2,"
-    r"30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r"
-    r"\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot Ana"
-    r"lysis|Next Action)\)))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)",
+    r"(?:(?:\(Grounded Action\)\s{0,9})?```(?:python)?[ ]?\r?\n(?=agent\.))(?:[ \t\x0c\r\n]*(?:(agent\.[a-z_]"
+    r"{2,30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0"
+    r"c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot "
+    r"Analysis|Next Action)\)))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)",
 )
 match_9 = lazy(globals(), "match_9", r"<\/thoughts>()")
 match_leading = None

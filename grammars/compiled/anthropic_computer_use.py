@@ -32,7 +32,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
 }
 FORMAT = "anthropic_computer_use"
 PROMPT_END = ""
@@ -112,10 +112,10 @@ match_1 = lazy(
     r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
     r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)'
     r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)'
-    r"?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:"
-    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r']{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
+    r"?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|"
+    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
+    r'`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"name"\s{0,99}:('
+    r'?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "gigachat3"
@@ -56,25 +56,25 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[<`f])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[f](?<![a-z](?s:.))unc))(?:(?:(?:"
     r"(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?"
-    r"<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:<\|function_call\|>|(?<![a-z])func"
-    r'tion call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id'
-    r')"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,9'
-    r'9}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|()'
-    r")|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)"
-    r"[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``"
-    r")[^`\n]{1,1000}`(?!`)())",
+    r"<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|function_call\|>|(?<![a-z])f"
+    r'unction call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
+    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{'
+    r'0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))'
+    r"|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|to"
+    r"ol)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<"
+    r"!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_3 = lazy(
     globals(), "match_3",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:<\|function_call\|>|(?<![a-z"
-    r'])function call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
-    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))'
-    r"|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml"
-    r"|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`"
-    r"(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|function_call\|>|(?<!["
+    r'a-z])function call<\|role_sep\|>\n?))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|too'
+    r'l_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:'
+    r'(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))'
+    r"|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|"
+    r"xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|message_sep\|>|<\/s>)\s{0,9})()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r")|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")
 match_5 = lazy(

@@ -18,10 +18,10 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "glm_4_5.lark": 1389506580,
-    "shared/arg_pairs.lark": 3651498150,
+    "shared/arg_pairs.lark": 589714111,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "glm_4_5"
@@ -69,11 +69,11 @@ match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:<\/assistant>|<\|role_end\|>|<｜end▁of▁sentence｜>|<\|(?:user|observation)\|>)\s{0,9})()|(?:(?i:```"
     r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    "\\n))()|(?:<tool_call>(?=\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{"
-    "0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?:\\n|\\\\n|)<arg_key>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}"
-    r"\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))"
-    r"|))|)|((?:</tool_call>))())|()))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()"
-    r"|(?:(?i:<think(?:ing)?>))()",
+    "\\n))()|(?:<tool_call>(?=\\r?\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
+    "\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?:\\n|\\\\n|)<arg_key>))(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'="
+    r"(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))()"
+    r")|))|))|)|((?:</tool_call>))())|()))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!"
+    r"`)()|(?:(?i:<think(?:ing)?>))()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -86,8 +86,8 @@ spaces_1 = (" ")
 match_5 = lazy(globals(), "match_5", r"(?<=\n)[ ]{0,3}````")
 match_6 = lazy(
     globals(), "match_6",
-    "[ \\t\\x0c\\r\\n]*(?:((?:<tool_call>(?=\\n{0,2}[^\\s<])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}"
-    r'\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_key>))(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    "[ \\t\\x0c\\r\\n]*(?:((?:<tool_call>(?=\\r?\\n{0,2}[^\\s<])))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'="
+    r'(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\n|\\n|)<arg_key>))(?:[ \t\x0c\r\n]*(?:([^\s<>"'
     r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:</arg_key>)(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))"
     r"())|))|))|))|))|))",
 )
@@ -100,7 +100,7 @@ match_7 = lazy(
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:<tool_call>(?=\n{0,2}[^\s<]))|</arg_value>|(?:</tool_call>)|(?:(?:(?:\n|\\n|)<arg_key>))",
+    r"(?:<tool_call>(?=\r?\n{0,2}[^\s<]))|</arg_value>|(?:</tool_call>)|(?:(?:(?:\n|\\n|)<arg_key>))",
     "search",
 )
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")

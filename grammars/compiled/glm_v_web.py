@@ -17,12 +17,12 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "glm_v_web.lark": 4035149322,
+    "glm_v_web.lark": 3156600271,
     "shared/code.lark": 2140030260,
     "shared/glm_box.lark": 2927302618,
-    "shared/marks_bare.lark": 1352480666,
+    "shared/marks_bare.lark": 1313045675,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
 }
 FORMAT = "glm_v_web"
 PROMPT_END = ""
@@ -90,36 +90,36 @@ find_1 = lazy(
     r"(?=[<AMT`])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[M](?<!["
     r"^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<t"
     r"hink(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
-    r"\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:"
-    r"\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20"
-    r"}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r"
-    r"\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<"
-    r"]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xm"
-    r"l|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])"
-    r"Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
+    r"\r?\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?("
+    r"?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{"
+    r"2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0"
+    r"c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^"
+    r"\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!j"
+    r"son|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<!"
+    r"[^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<"
-    r"\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|G"
-    r"oogle)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-"
-    r"z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:"
-    r"[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|"
-    r"tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)"
-    r"[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?"
-    r":<\|end_of_box\|>)()",
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}("
+    r"?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bin"
+    r"g|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z]["
+    r"A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)("
+    r")|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n"
+    r" ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought"
+    r":)()|(?:<\|end_of_box\|>)()",
 )
-match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\n<]))()")
+match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\r\n<]))()")
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
-    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))|</content>|(?:(?![^\n]?</content>)(?:<(?:/(?:c(?"
-    r":o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]en"
-    r"t>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]ontent"
-    r">|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|[^"
-    r"\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))|</content>|(?:(?![^\n]?</content>)(?:<(?:/(?:c"
+    r"(?:o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]"
+    r"ent>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]onte"
+    r"nt>|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|["
+    r"^\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -132,25 +132,25 @@ match_5 = lazy(
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\n<]))()|(?:\];[ ]?\[)()")
+match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\r\n<]))()|(?:\];[ ]?\[)()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
-    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))",
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))",
     "search",
 )
-match_7 = lazy(globals(), "match_7", r"(?:\]\.?(?![^\n<]))()")
+match_7 = lazy(globals(), "match_7", r"(?:\]\.?(?![^\r\n<]))()")
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[AMT])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?"
     r":(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|"
-    r"(?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!"
-    r"Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<"
-    r"content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\n.<]))())|)|(?<![^"
-    r"\n])Memory_Updated:|(?:(?<![^\n])Thought:)())",
+    r"(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|("
+    r"?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]"
+    r"?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))())|)|(?<"
+    r"![^\n])Memory_Updated:|(?:(?<![^\n])Thought:)())",
     "search",
 )
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.(?![^\n<])())")
+match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.(?![^\r\n<])())")
 match_leading = None
 
 

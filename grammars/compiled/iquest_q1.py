@@ -17,11 +17,11 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "iquest_q1.lark": 1537030560,
-    "shared/arg_pairs.lark": 3651498150,
+    "iquest_q1.lark": 1692905213,
+    "shared/arg_pairs.lark": 589714111,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "iquest_q1"
@@ -64,14 +64,14 @@ match_2 = lazy(
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
-    ")()|(?:<iquest_tool_call>(?=\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|"
-    r'\\]{0,199})(?:[ \t\x0c\r\n]*(?:(</iquest_tool_call>)()|<arg_key>(?:[ \t\x0c\r\n]*(?:([^\s<>"'
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    "\\n))()|(?:<iquest_tool_call>(?=\\r?\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    r'\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(</iquest_tool_call>)()|<arg_key>(?:[ \t\x0c\r\n]*(?:([^\s<>"'
     r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:</arg_key>(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|"
     r"))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
-match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<iquest_tool_call>(?=\n{0,2}[^\s<])))")
+match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<iquest_tool_call>(?=\r?\n{0,2}[^\s<])))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
 match_4 = lazy(globals(), "match_4", r"(?<=\n)[ ]{0,3}```")
@@ -85,7 +85,7 @@ match_6 = lazy(
 )
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
-    r"(?:<iquest_tool_call>(?=\n{0,2}[^\s<]))|</arg_value>|</iquest_tool_call>|<arg_key>",
+    r"(?:<iquest_tool_call>(?=\r?\n{0,2}[^\s<]))|</arg_value>|</iquest_tool_call>|<arg_key>",
     "search",
 )
 match_7 = lazy(

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "olmo3"
@@ -58,13 +58,13 @@ match_2 = lazy(
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:<function_"
-    r"calls>(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r"
-    r"\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:(?:=(?=\s{0,9}(?:true|false|null"
-    r")\b)))|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t"
-    r"\x0c\r\n]*(?:\(())|)|</function_calls>())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
-    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
-    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:<functi"
+    r"on_calls>(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c"
+    r"\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:(?:=(?=\s{0,9}(?:true|false|nu"
+    r"ll)\b)))|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ "
+    r"\t\x0c\r\n]*(?:\(())|)|</function_calls>())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")

@@ -21,12 +21,12 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "opencua.lark": 801245724,
+    "opencua.lark": 2842206214,
     "shared/code.lark": 2140030260,
-    "shared/pyautogui.lark": 2197410058,
+    "shared/pyautogui.lark": 141350774,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
 }
 FORMAT = "opencua"
 PROMPT_END = ""
@@ -115,20 +115,21 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[\#<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:("
-    r"(?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:"
-    r"[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\n)(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|brow"
-    r"ser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|))|)|(?"
-    r":(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?"
-    r">|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?:(?<![^\n])#{1,3} ?(?:Observati"
-    r"on|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?:(?<![^\n"
-    r"])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|code)?[ ]?"
-    r"\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|"
-    r"browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)|("
-    r"(?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:"
-    r"[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n"
-    r"]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)"
-    r"(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:```(?:python|code)?[ ]?\r?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*("
+    r"?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())"
+    r"(?:[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\r?\n)(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobil"
+    r"e|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)"
+    r")|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?"
+    r":ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])#{1,3} ?(?:"
+    r"Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?"
+    r":(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|c"
+    r"ode)?[ ]?\r?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|comp"
+    r"uter|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:"
+    r"\(())|))|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminat"
+    r"e)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:="
+    r"[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?"
+    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,10"
+    r"00}`(?!`)()",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=)|\))")
 notation_1 = notation("PYTHON_VALUE", "")
@@ -157,19 +158,19 @@ match_9 = lazy(
 first_2 = lazy(globals(), "first_2", r"[\#`]", "search")
 match_10 = lazy(
     globals(), "match_10",
-    r"(?:(?:```(?:python|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))|(?:(?:(?<![^\n])#{1,"
-    r"3} ?(?:Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))("
-    r")|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:p"
-    r"ython|code)?[ ]?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|"
-    r"computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]"
-    r"*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)"
-    r")|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\("
-    r"))(?:[ \t\x0c\r\n]*(?:\(())|))|)",
+    r"(?:(?:```(?:python|code)?[ ]?\r?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))|(?:(?:(?<![^\n])#"
+    r"{1,3} ?(?:Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))"
+    r"))()|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```("
+    r"?:python|code)?[ ]?\r?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyau"
+    r"togui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0"
+    r"c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)"
+    r")|))|))|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate"
+    r")(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)",
 )
 match_11 = lazy(
     globals(), "match_11",
     r"[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|te"
-    r"rminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\n))",
+    r"rminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\r?\n))",
 )
 match_leading = None
 

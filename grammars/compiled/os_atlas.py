@@ -17,9 +17,9 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "os_atlas.lark": 3902564874,
+    "os_atlas.lark": 3235984662,
     "shared/code.lark": 2140030260,
-    "shared/os_atlas_bare.lark": 2286993937,
+    "shared/os_atlas_bare.lark": 3838992014,
     "shared/text.lark": 3208784555,
 }
 FORMAT = "os_atlas"
@@ -88,26 +88,26 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[<`at])(?=[<`]|(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])action"
     r"s?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?"
-    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]"
-    r"?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)(?:"
-    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^"
-    r"\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
-    r"`(?!`)()|(?:<\|im_end\|>)())",
+    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z][A-Z_]{2,20}(?=["
+    r" ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)("
+    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<!["
+    r"^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000"
+    r"}`(?!`)()|(?:<\|im_end\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
-    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|(["
-    r"A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?"
-    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`"
-    r"(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
+    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|"
+    r"([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:"
+    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
+    r"]{0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()"
+    r"|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A"
-    r"-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))",
+    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z]"
+    r"[A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -123,7 +123,7 @@ may_lack_closer_1 = lazy(
     r"nt>|opint>|[^\n]oint>|oint>)|[^\n]/point>|p/oint>|[^\n]point>|point>)|/<point>|</point>|(?<!<)/point>))",
     "search",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\](?![^\n<]))()")
+match_6 = lazy(globals(), "match_6", r"(?:\](?![^\r\n<]))()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
@@ -134,9 +134,9 @@ find_2 = lazy(
     globals(), "find_2",
     r"(?=[at])(?=(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?="
     r"\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?:((?<!"
-    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\["
-    r"|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thoughts?:(?=[^{}]{0,8"
-    r"00}\nactions?:)))",
+    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:"
+    r"\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thoughts?:(?=[^{}]{0"
+    r",800}\nactions?:)))",
     "search",
 )
 match_leading = None

@@ -23,7 +23,7 @@ SOURCES = {
     "qwen3_coder_gui.lark": 2433255367,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
     "shared/xml_function.lark": 3328344754,
 }
@@ -140,15 +140,15 @@ match_2 = lazy(
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
-    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*"
-    "(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*("
-    r"?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|midd"
-    r"le_click|double_click|triple_click|mouse_move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait"
-    r"|screenshot|terminate|answer|click)>\s{0,99}<\/parameter>))()|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</too"
-    "l_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*"
-    r"(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r"
+    "\\n]*(?:<function=(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    r"\n]*(?:(?:>)(?:[ \t\x0c\r\n]*(?:(?:<parameter=(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click"
+    r"|middle_click|double_click|triple_click|mouse_move|move|left_click_drag|drag|h?scroll|type|key|keypress"
+    r"|wait|screenshot|terminate|answer|click)>\s{0,99}<\/parameter>))()|(?:</function>)(?:[ \t\x0c\r\n]*(?:("
+    "</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    r"\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
 )
 match_3 = lazy(
     globals(), "match_3",

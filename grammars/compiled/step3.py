@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
     "step3.lark": 1740298574,
@@ -64,19 +64,19 @@ match_2 = lazy(
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n)"
-    r")()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<｜tool_calls_begin｜>)(?:[ \t"
-    r"\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1,"
-    "99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n"
-    "]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))(?:["
-    r" \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s"
-    "{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))["
-    " \\t\\x0c\\r\\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t"
-    "\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))"
-    r"|))|))|))|))|)|(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{1"
-    ",99}name=[\"']?)()",
+    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<｜tool_calls_begin｜>)(?:[ "
+    r"\t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{"
+    "1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
+    "\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))("
+    r"?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invok"
+    "e\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0"
+    "c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜"
+    ">))[ \\t\\x0c\\r\\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ "
+    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())"
+    r"|))|))|))|))|))|)|(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke"
+    "\\s{1,99}name=[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<｜tool_calls_begin｜>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")

@@ -12,8 +12,8 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
-    "thinking_tags.lark": 2429789482,
+    "shared/think.lark": 547768159,
+    "thinking_tags.lark": 2095839909,
 }
 FORMAT = "thinking_tags"
 PROMPT_END = ""
@@ -34,9 +34,9 @@ match_1 = lazy(
     r"=[\n>][ ])<t(?:h)?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:\s[^<>\n]{0,80})?>|(?<=[\n>][ ][ ])<t(?:h)"
     r"?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:\s[^<>\n]{0,80})?>|(?<![\s\S][ ])(?<=[ ])<t(?:h)?ink(?:ing|"
     r"t|_never_used_[a-z0-9]{1,64})?(?:\s[^<>\n]{0,80})?>|<t(?:h)?ink(?:ing|t|_never_used_[a-z0-9]{1,64})?(?:"
-    r"\s[^<>\n]{0,80})?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<"
-    r"![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:(?i:<\|im_start\|>thinking)))()|````(?<![^\n ]````"
-    r")[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"\s[^<>\n]{0,80})?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:(?i:<\|im_start\|>thinking)))()|````(?<![^\n ]`"
+    r"```)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")

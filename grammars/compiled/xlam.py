@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 6240596,
+    "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
     "xlam.lark": 634156597,
 }
@@ -66,19 +66,19 @@ match_2 = lazy(
     r'\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:'
     r'[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:i'
     r"ng)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?"
-    r">|<think(?:ing)?>(?=\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<!"
-    r"[^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|\[TOOL_CALLS\](?=\s{0"
-    r',9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|arguments|parameters|args|id)"|["'
-    "'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmet"
-    r'sPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_cal'
-    r'l_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s'
-    r'{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,1000'
-    r'}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|argumen'
-    "ts|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argum"
-    r'entsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:('
-    r'?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99'
-    r'}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|)'
-    r")|))|)",
+    r">|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```("
+    r"?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|\[TOOL_CALLS\](?="
+    r'\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|arguments|parameters|args|id)"|['
+    "\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parm"
+    r'etsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
+    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
+    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,10'
+    r'00}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|argum'
+    "ents|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[arg"
+    r'umentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?'
+    r':(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,'
+    r'99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))'
+    r"|))|))|)",
 )
 match_3 = lazy(
     globals(), "match_3",

@@ -17,6 +17,7 @@ from outspoken.semantics.handlers import HANDLERS
 from .evidence import ALONE, is_credible
 from .opener_index import OpenerIndex, is_lenient
 from .ranking import has_actions, has_content, is_text
+from .spaces import spaces_of
 
 if TYPE_CHECKING:
     from outspoken.engine.recovery_driver import RecoveryDriver
@@ -130,6 +131,10 @@ class Candidate:
         self.name = name
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
+        #: the spaces of its kin, if points stay in the numbers of the model
+        self.spaces = spaces_of(name, builder.context.settings)
+        if self.spaces is not None:
+            self.spaces.keep_numbers(builder)
         self._calls = parent.output.call_count
         self._start = start
         self.text = text.fork(start)

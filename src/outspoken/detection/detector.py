@@ -21,6 +21,7 @@ from outspoken.semantics.builder import Builder
 from .candidates import Candidate
 from .opener_index import is_lenient, opener_index
 from .plain_text import OpenerMatch, PlainTextPolicy
+from .ranking import says_something
 
 
 class Detector:
@@ -238,9 +239,11 @@ class Detector:
         """A segment was read by this format: take it over, and go on behind it."""
         self.candidates = []
         self._pass_on(best)
+        if best.spaces is not None:
+            best.spaces.report(best.builder)
         self.builder.absorb(best.builder)
         self.builder.nodes.clear()
-        if self.detected is None and best.name != PLAIN:
+        if self.detected is None and best.name != PLAIN and says_something(best.builder.output):
             self.detected = best.name
         self._openers.remember(self._number, best.name)
         parser = self.parser

@@ -10,6 +10,11 @@ def is_text(output: Output) -> bool:
     return not [s for s in output.segments if s.kind != "text"]  # lists, which take half as long as generators
 
 
+def says_something(output: Output) -> bool:
+    """Is there more than markers?"""
+    return bool(output.segments) or output.outcome.envelope or output.outcome.answered
+
+
 def has_content(output: Output) -> bool:
     """Is there more than text and reasoning?"""
     return output.outcome.answered or bool([s for s in output.segments if s.kind not in ("text", "reasoning")])

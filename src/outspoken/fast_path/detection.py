@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from outspoken.detection.evidence import ALONE, is_credible
 from outspoken.detection.opener_index import FoundOpener, OpenerIndex, Owners, opener_index
-from outspoken.detection.ranking import has_actions, has_content, is_text
+from outspoken.detection.ranking import has_actions, has_content, is_text, says_something
 from outspoken.engine.text_buffer import BLANK
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN, like
@@ -63,6 +63,8 @@ def _plain(edition: int) -> _Plain | None:
 
 def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     """The reply to a complete text; None if only the detector can tell."""
+    if settings.screen is not None and settings.coordinates is None:
+        return None  # several formats may write the points of a segment in different spaces
     if len(text) > settings.max_chars or not (text.isascii() or replace_surrogates(text) is text):
         return None
     plain = _plain(registry.edition())
@@ -135,7 +137,8 @@ class _Reader:
                 self._add_text(path, piece, pos)
             count = len(output.segments)
             end = path.read_into(output, text, start, self.tools, self.settings)
-            if end is None or not self._is_evident(place, path.format, output.segments[count:], end):
+            is_lone = self.detected is None and len(output.segments) == count  # a marker, which tells no format
+            if end is None or is_lone or not self._is_evident(place, path.format, output.segments[count:], end):
                 return False  # the text before the marker and the segment must be read otherwise
             self._pos, self._behind, self._trims = end, end, path.trims_text
             if self.detected is None and path is not plain.fast_path:
@@ -240,7 +243,7 @@ class _Reader:
             self._behind = read.end
         if not is_own:
             self._trims = path.trims_text
-        if path is not self.plain.fast_path:
+        if path is not self.plain.fast_path and says_something(output):
             self.detected = self.detected or path.format
         self._add_text(path, piece, pos)
         self.output.absorb(output)

@@ -1,0 +1,68 @@
+"""Coordinates in a format whose kin write them in other spaces: where it was detected, they are not converted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+from outspoken.grammar import registry
+from outspoken.results.geometry import Box, Point
+from outspoken.results.settings import Settings
+from outspoken.semantics.builder import Builder
+
+#: Spaces without numbers of a place.
+_WITHOUT_POINTS = ("", "mark", "desc")
+
+
+class Spaces(NamedTuple):
+    """The spaces in which the points of a segment may be written, and the settings that convert none of them."""
+
+    names: tuple[str, ...]
+    settings: Settings
+
+    def keep_numbers(self, builder: Builder) -> None:
+        """Let a builder leave points in the numbers of the model."""
+        builder.context = builder.state.context = builder.context._replace(settings=self.settings)
+
+    def report(self, builder: Builder) -> None:
+        """Report each action with points that a builder has read."""
+        for segment in builder.output.segments:
+            if segment.kind == "action" and any(True for _ in _points(vars(segment).values())):
+                message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
+                builder.recorder.report("ambiguous-space", message, segment.span, "warning", helps=_HELPS)
+
+
+_HELPS = ("name the format, or the space: `Settings(coordinates=…)`",)
+
+
+def spaces_of(name: str, settings: Settings) -> Spaces | None:
+    """The spaces in which a format and its kin write points, if points are to be converted and the spaces differ."""
+    if settings.screen is None or settings.coordinates is not None:
+        return None
+    found = _kin_spaces(name, registry.edition())
+    return Spaces(found, replace(settings, screen=None, clamp=False)) if len(found) > 1 else None
+
+
+@registry.cached
+def _kin_spaces(name: str, edition: int) -> tuple[str, ...]:
+    """The spaces of the formats of GUI actions that are like the same format."""
+    kin = [other for other in registry.names(edition) if _origin(other) == _origin(name)]
+    headers = [registry.header(other) for other in kin]
+    return tuple(sorted({str(header.space) for header in headers if header.actions}.difference(_WITHOUT_POINTS)))
+
+
+def _origin(name: str) -> str:
+    """The first of the formats of GUI actions that a format is like."""
+    while (other := registry.like(name)) and registry.header(other).actions:
+        name = other
+    return name
+
+
+def _points(values: Iterable[Any]) -> Iterator[Point | Box]:
+    """The points and boxes in the fields of an action."""
+    for value in values:
+        if isinstance(value, (Point, Box)):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _points(cast("Iterable[Any]", value))
