@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
+from outspoken import parse
 from outspoken.contrib.skyvern import parse_api_response
 from tests.cases import FORMATS
 from tests.test_fences import OBJECTS
-from tools.doors import corpus_of, run
+from tools.doors import corpus_of, disagreements, run
 
 _GROUPS = 7
 
@@ -45,3 +48,10 @@ def test_the_object_that_was_asked_for_is_taken(name: str) -> None:
     for before in remarks:
         for object in (text, f"```json\n{text}\n```", f"~~~\n{text}\n~~~"):
             assert parse_api_response(before + object, prompt_name=name) == wanted, before + object
+
+
+def test_a_key_of_another_object_makes_no_call() -> None:
+    """A condition on what follows an opening brace does not look beyond the object."""
+    text = 'Such is {"name": "moss"}. {"name": "find_book", "args": {"title": "Moss"}}'
+    assert disagreements("gemini_computer_use", text, Random(0)) == []
+    assert [call.name for call in parse(text, "gemini_computer_use").tool_calls] == ["find_book"]
