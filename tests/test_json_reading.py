@@ -179,3 +179,12 @@ def test_pydantic_reports_truncation() -> None:
 def test_bytes_are_text_and_none_is_empty() -> None:
     assert read_json(b'{"a": 1}') == read_json('{"a": 1}')
     assert read_json(None) == read_json("")
+
+
+@pytest.mark.parametrize("mark", ["```", "````", "~~~"])
+@pytest.mark.parametrize("label", ["", " ", "json ", "js"])
+def test_json_on_the_line_of_a_fence_is_no_label(mark: str, label: str) -> None:
+    for gap in (" ", "\n  "):
+        for behind in (mark, f"\n{mark}", f"\n{mark}\nDone."):
+            read = read_json(f'{mark}{label}{{"a": 1,{gap}"b": [2]}}{behind}')
+            assert (read.value, read.status) == ({"a": 1, "b": [2]}, "ok")

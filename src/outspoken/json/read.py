@@ -277,7 +277,8 @@ _BEGINS = re.compile(
     rf"[\s{ODD_SPACE}]*(?://[^\n]*\n\s*|/\*.*?\*/\s*)*(?:[{{\[｛［【]|\"(?:[^\"\\\n]|\\.){{0,80}}\"\s*:)", re.DOTALL
 )
 _PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
-_NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<label>[^\n`]*)(?:\n|\Z)|(?P<open>[{\[｛［【])", re.MULTILINE)
+#: a fence, whose line holds no JSON, or a bracket
+_NEXT = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n`{\[｛［【]*(?:\n|\Z)|[{\[｛［【]", re.MULTILINE)
 _CLOSING = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 #: a bracket in prose that may begin JSON
 _DATA = re.compile(
