@@ -98,12 +98,16 @@ class TracedSession(ResponseReader):
 
     def places(self) -> list[tuple[str, Config]]:
         """The current configurations, each with the format that is being tried, "" without candidates."""
+        if self._prompt_end is not None:
+            return [("", self._automaton.start)]
         candidates = self._reader.candidates if isinstance(self._reader, Detector) else []
         found = [(candidate.name, candidate.parser.state.config) for candidate in candidates]
         return found or [("", self.trace.state.config)]
 
     def held(self, received: int, sent: dict[int, int]) -> list[Span]:
         """The spans that are in no event yet and are no markup; see `Trace.held`."""
+        if self._prompt_end is not None:  # it is not known yet whether the response repeats the end of its prompt
+            return [(0, received)]
         reader = self._reader
         if isinstance(reader, TracedDetector) and reader.candidates and reader.sending is not None:
             return reader.sending.trace.held(received, sent)
