@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "function_calls_json.lark": 974992492,
+    "function_calls_json.lark": 3753399166,
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
@@ -48,15 +48,16 @@ first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:<functi"
-    r'on_calls\s{0,99}>))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_'
-    r'id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?'
-    r':,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{'
-    r'0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|()))|))|)|(\{)(?:[ \t'
-    r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters'
-    r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c'
-    r"\r\n]*())|))|))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?i:<function_calls(?:\s{"
+    r'0,99}|\s[^<>\n]{0,99})>)))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:i'
+    r'd|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n'
+    r']*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"n'
+    r'ame"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|()))|))|)|(\{)'
+    r'(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|par'
+    r'ameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")['
+    r" \t\x0c\r\n]*())|))|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^"
+    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`"
+    r"(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")
 spaces_1 = (" ")
@@ -66,60 +67,60 @@ match_3 = lazy(
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
-match_4 = lazy(
-    globals(), "match_4",
-    r"[ \t\x0c\r\n]*(?:(?:(?i:<function_calls\s{0,99}>))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t"
-    r'\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters'
-    r'|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
-    r"\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))",
-)
+match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\[|\{)")
 match_5 = lazy(
     globals(), "match_5",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
-    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
-    r'"\s{0,99}:))',
-)
-spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
-match_6 = lazy(globals(), "match_6", r"(?<=\n)[ ]{0,3}```()")
-match_7 = lazy(globals(), "match_7", r"[ \t\x0c\r\n]*(?:\[|\{)")
-match_8 = lazy(
-    globals(), "match_8",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
     r'ters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:['
     r' \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
     r':(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|))|))|)|(?:"(?:type|index|status)"\s{0,'
     r'99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
-match_9 = lazy(
-    globals(), "match_9",
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*())|)|\})',
 )
+match_7 = lazy(
+    globals(), "match_7",
+    r"[ \t\x0c\r\n]*(?:(?:(?:(?i:<function_calls(?:\s{0,99}|\s[^<>\n]{0,99})>)))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t"
+    r'\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:'
+    r'"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^'
+    r'"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))|))',
+)
+match_8 = lazy(
+    globals(), "match_8",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parame'
+    r'ters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"(?:type|index|status)"\s{0,99}:)|(?:"(?:[^"\\\n]|\\.){0,200}'
+    r'"\s{0,99}:))',
+)
+spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}```()", " ", "`")
+match_9 = lazy(globals(), "match_9", r"(?<=\n)[ ]{0,3}```()")
 match_10 = lazy(
     globals(), "match_10",
-    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>)"
-    r")(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|))",
-)
-match_11 = lazy(
-    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(\})(?:['
     r" \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x0c\r\n]*())|))|))|))|))|))",
 )
-match_12 = lazy(
-    globals(), "match_12",
+match_11 = lazy(
+    globals(), "match_11",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|('
     r'?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?'
     r':("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s'
     r'{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"(?:type|index|status)"\s{0,'
     r'99}:)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
 )
-match_13 = lazy(
-    globals(), "match_13",
+match_12 = lazy(
+    globals(), "match_12",
     r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>))()|(\{)(?:[ \t\x0c\r"
     r'\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)'
     r'"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r'
     r"\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|))",
+)
+match_13 = lazy(
+    globals(), "match_13",
+    r"[ \t\x0c\r\n]*(?:(?:,)|(\})(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:(?:(?i:<\/function_calls\s{0,99}>)"
+    r")(?:[ \t\x0c\r\n]*(?:((?:(?<![^\n ])```))())|))|))|))",
 )
 match_14 = lazy(
     globals(), "match_14",
@@ -183,56 +184,56 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 2:
-                            start0 = m.start()
+                        if g == 12:
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 14:
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 6:
-                            start0 = m.start(4)
+                        if g == 4:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[3]
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
+                            s = 4
+                            continue
+                        if g == 5:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            pos = m.end()
                             s = 5
                             continue
-                        if g == 7:
-                            start0 = m.start(4)
+                        if g == 8:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 10:
-                            start0 = m.start(4)
+                        if g == 7:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            said = m[6]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 9:
-                            start0 = m.start(4)
+                        if g == 11:
+                            start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[8]
+                            said = m[10]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 8
                             continue
                         if g == 13:
-                            start0 = m.start(11)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[12]
-                            last = said[1:-1]
-                            name0 = last
+                            start0 = m.start()
                             pos = m.end()
                             s = 9
                             continue
@@ -244,7 +245,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: '<think>\n', _DATA_FENCE_OPEN, _FENCE_OP…
+                        # state 1: at an opening marker; expected: '<think>\n', '\n<function_calls>\n', _DA…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -254,63 +255,63 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 2:
-                            start0 = m.start()
+                        if g == 12:
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 3:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 11
-                            continue
-                        if g == 14:
-                            pos = m.end()
-                            s = 4
-                            continue
-                        if g == 6:
-                            start0 = m.start(4)
+                        if g == 4:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[3]
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
+                            s = 4
+                            continue
+                        if g == 5:
+                            start0 = m.start(2)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            unknown0 = 0
+                            pos = m.end()
                             s = 5
                             continue
-                        if g == 7:
-                            start0 = m.start(4)
+                        if g == 8:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 10:
-                            start0 = m.start(4)
+                        if g == 7:
+                            start0 = m.start(2)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
+                            said = m[6]
+                            last = said[1:-1]
+                            name0 = last
                             pos = m.end()
                             s = 7
                             continue
-                        if g == 9:
-                            start0 = m.start(4)
+                        if g == 11:
+                            start0 = m.start(9)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[8]
+                            said = m[10]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 8
                             continue
                         if g == 13:
-                            start0 = m.start(11)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            unknown0 = 0
-                            said = m[12]
-                            last = said[1:-1]
-                            name0 = last
+                            start0 = m.start()
                             pos = m.end()
                             s = 9
+                            continue
+                        if g == 14:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 11
                             continue
                         if g == 15:
                             start0 = m.start()
@@ -373,8 +374,175 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return None
                     else:
                         if s < 4:
-                            # state 3: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n'
+                            # state 3: after '\n<function_calls>\n'; expected: '[', '{'
+                            if pos == n:
+                                return None
                             m = match_4(text, pos)
+                            if m is not None:
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
+                            if pos == n:
+                                return None
+                            m = match_5(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    said = m[1]
+                                    last = said[1:-1]
+                                    name0 = last
+                                    pos = m.end()
+                                    s = 12
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 8:
+                    if s < 6:
+                        # state 5: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                        if c in " \t\r\n\x0c":
+                            pos = blanks(text, pos).end()
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                        if c == "{":
+                            try:
+                                last, e = scan(text, pos)
+                                said = text[pos:e]
+                                if e - pos > depth or "\\" in said:
+                                    last = checked(last, said, depth)
+                            except UNSOUND:
+                                return None
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 13
+                            continue
+                        if c in "\"-0123456789[fnt":
+                            found = read_at(text, pos, depth)
+                            if found is None:
+                                return None
+                            last, e, said = found
+                            if last.__class__ is not dict:
+                                last, said = object_of(last, said, settings.max_depth)
+                                if last.__class__ is not dict:
+                                    return None
+                            args0, parts0 = last, said
+                            pos = e
+                            s = 13
+                            continue
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 7:
+                            # state 6: after '"name": ' in tool_call; expected: JSON_STRING
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "\"":
+                                try:
+                                    last, e = scan(text, pos)
+                                    said = text[pos:e]
+                                    if e - pos > depth or "\\" in said:
+                                        last = checked(last, said, depth)
+                                except UNSOUND:
+                                    return None
+                                name0 = last if last.__class__ is str else None
+                                pos = e
+                                s = 7
+                                continue
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 7: after JSON_STRING in tool_call; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_6(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 1:
+                                    pos = m.end()
+                                    s = 12
+                                    continue
+                                return None
+                            if args0 is not None or key0 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
+                else:
+                    if s < 9:
+                        # state 8: after JSON_STRING in tool_call; expected: ', ', '}'
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 1:
+                                pos = m.end()
+                                # after '"arguments": ' in tool_call; expected: JSON_VALUE
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "{":
+                                    try:
+                                        last, e = scan(text, pos)
+                                        said = text[pos:e]
+                                        if e - pos > depth or "\\" in said:
+                                            last = checked(last, said, depth)
+                                    except UNSOUND:
+                                        return None
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 14
+                                    continue
+                                if c in "\"-0123456789[fnt":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if last.__class__ is not dict:
+                                        last, said = object_of(last, said, settings.max_depth)
+                                        if last.__class__ is not dict:
+                                            return None
+                                    args0, parts0 = last, said
+                                    pos = e
+                                    s = 14
+                                    continue
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 10:
+                            # state 9: after _DATA_FENCE_OPEN in code; expected: CODE, '\n<function_calls>\n'
+                            m = match_7(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 3:
@@ -388,7 +556,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call in code; expected: '"id": ', '"arguments": ', _KN…
                                     if pos == n:
                                         return None
-                                    m = match_5(text, pos)
+                                    m = match_8(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -416,7 +584,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                 args1, parts1 = last, said
                                                 pos = e
-                                                s = 12
+                                                s = 15
                                                 continue
                                             if c in "\"-0123456789[fnt":
                                                 found = read_at(text, pos, depth)
@@ -429,7 +597,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                         return None
                                                 args1, parts1 = last, said
                                                 pos = e
-                                                s = 12
+                                                s = 15
                                                 continue
                                             if args1 is not None or key1 is not None:
                                                 return True
@@ -450,7 +618,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if m is not None:
                                         e = m.start()
                                     break
-                                m = match_6(text, e)
+                                m = match_9(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -467,173 +635,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 10
                                 continue
                             return None
-                        else:
-                            # state 4: after '\n<function_calls>\n'; expected: '[', '{'
-                            if pos == n:
-                                return None
-                            m = match_7(text, pos)
-                            if m is not None:
-                                return None
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 8:
-                    if s < 6:
-                        # state 5: after ', ' in tool_call; expected: '"id": ', '"arguments": ', '"name": '…
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                said = m[1]
-                                last = said[1:-1]
-                                name0 = last
-                                pos = m.end()
-                                s = 13
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after '"arguments": ' in tool_call; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "{":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 14
-                                continue
-                            if c in "\"-0123456789[fnt":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if last.__class__ is not dict:
-                                    last, said = object_of(last, said, settings.max_depth)
-                                    if last.__class__ is not dict:
-                                        return None
-                                args0, parts0 = last, said
-                                pos = e
-                                s = 14
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after '"name": ' in tool_call; expected: JSON_STRING
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "\"":
-                                try:
-                                    last, e = scan(text, pos)
-                                    said = text[pos:e]
-                                    if e - pos > depth or "\\" in said:
-                                        last = checked(last, said, depth)
-                                except UNSOUND:
-                                    return None
-                                name0 = last if last.__class__ is str else None
-                                pos = e
-                                s = 8
-                                continue
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                else:
-                    if s < 9:
-                        # state 8: after JSON_STRING in tool_call; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_9(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 1:
-                                pos = m.end()
-                                s = 13
-                                continue
-                            return None
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 10:
-                            # state 9: after JSON_STRING in tool_call; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_9(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 1:
-                                    pos = m.end()
-                                    # after '"arguments": ' in tool_call; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "{":
-                                        try:
-                                            last, e = scan(text, pos)
-                                            said = text[pos:e]
-                                            if e - pos > depth or "\\" in said:
-                                                last = checked(last, said, depth)
-                                        except UNSOUND:
-                                            return None
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 15
-                                        continue
-                                    if c in "\"-0123456789[fnt":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if last.__class__ is not dict:
-                                            last, said = object_of(last, said, settings.max_depth)
-                                            if last.__class__ is not dict:
-                                                return None
-                                        args0, parts0 = last, said
-                                        pos = e
-                                        s = 15
-                                        continue
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
                         else:
                             # state 10: after _CODE_SPAN; expected: TEXT
                             if once:
@@ -663,20 +664,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 3:
-                                start0 = m.start()
-                                pos = m.end()
-                                s = 11
-                                continue
-                            if g == 9:
-                                start0 = m.start(4)
+                            if g == 7:
+                                start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
-                                said = m[8]
+                                said = m[6]
                                 last = said[1:-1]
                                 name0 = last
                                 pos = m.end()
-                                s = 8
+                                s = 7
+                                continue
+                            if g == 14:
+                                start0 = m.start()
+                                pos = m.end()
+                                s = 11
                                 continue
                             return None
         else:
@@ -695,7 +696,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if m is not None:
                                     e = m.start()
                                 break
-                            m = match_6(text, e)
+                            m = match_9(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -713,31 +714,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 12: after JSON_VALUE in tool_call in code; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_10(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                if unknown1:
-                                    return None
-                                if not name1 or (known is not None and name1 not in known):
-                                    return None
-                                if parts1.__class__ is not str:
-                                    parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
-                                end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
-                                out.after_text = False
-                                pos = m.end()
-                                s = 10
-                                continue
-                            return None
-                        if args1 is not None or key1 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
-                else:
-                    if s < 14:
-                        # state 13: after '"arguments": ' in tool_call; expected: JSON_VALUE
+                        # state 12: after '"arguments": ' in tool_call; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -778,116 +755,117 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        if s < 15:
-                            # state 14: after JSON_VALUE in tool_call; expected: ', '
-                            if pos == n:
-                                return None
-                            m = match_11(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 4:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    if unknown0:
-                                        return None
-                                    if not name0 or (known is not None and name0 not in known):
-                                        return None
-                                    if parts0.__class__ is not str:
-                                        parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                    end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
-                                    start0 = m.start(3)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    unknown0 = 0
-                                    pos = m.end()
-                                    # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
-                                    if pos == n:
-                                        return None
-                                    m = match_8(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 3:
-                                            pos = m.end()
-                                            # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
+                else:
+                    if s < 14:
+                        # state 13: after JSON_VALUE in tool_call; expected: ', '
+                        if pos == n:
+                            return None
+                        m = match_10(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 4:
+                                said = m[1]
+                                last = said[1:-1]
+                                name0 = last
+                                if unknown0:
+                                    return None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(2))
+                                start0 = m.start(3)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                # after '{' in tool_call; expected: '"id": ', '"arguments": ', '"name": ', …
+                                if pos == n:
+                                    return None
+                                m = match_5(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        pos = m.end()
+                                        # after _KNOWN_KEY in tool_call; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
                                             if pos == n:
                                                 return None
                                             c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                pos = e
-                                                # after JSON_VALUE in tool_call; expected: ', '
-                                                if pos == n:
-                                                    return None
-                                                m = match_12(text, pos)
-                                                if m is not None:
-                                                    g = m.lastindex
-                                                    if g == 2:
-                                                        said = m[1]
-                                                        last = said[1:-1]
-                                                        name0 = last
-                                                        pos = m.end()
-                                                        # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            pos = e
+                                            # after JSON_VALUE in tool_call; expected: ', '
+                                            if pos == n:
+                                                return None
+                                            m = match_11(text, pos)
+                                            if m is not None:
+                                                g = m.lastindex
+                                                if g == 2:
+                                                    said = m[1]
+                                                    last = said[1:-1]
+                                                    name0 = last
+                                                    pos = m.end()
+                                                    # after _OTHER_KEY in tool_call; expected: JSON_VALUE
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                    if c in " \t\r\n\x0c":
+                                                        pos = blanks(text, pos).end()
                                                         if pos == n:
                                                             return None
                                                         c = text[pos]
-                                                        if c in " \t\r\n\x0c":
-                                                            pos = blanks(text, pos).end()
-                                                            if pos == n:
-                                                                return None
-                                                            c = text[pos]
-                                                        if c in "\"-0123456789[fnt{":
-                                                            found = read_at(text, pos, depth)
-                                                            if found is None:
-                                                                return None
-                                                            last, e, said = found
-                                                            unknown0 = max(unknown0, doubt(text, pos))
-                                                            pos = e
-                                                            # after JSON_VALUE in tool_call; expected: ', ', '}'
-                                                            if pos == n:
-                                                                return None
-                                                            m = match_9(text, pos)
-                                                            if m is not None:
-                                                                g = m.lastindex
-                                                                if g == 1:
-                                                                    pos = m.end()
-                                                                    s = 17
-                                                                    continue
-                                                                return None
-                                                            if args0 is not None or key0 is not None:
-                                                                return True
-                                                            return bool(out.segments or out.run_model)
+                                                    if c in "\"-0123456789[fnt{":
+                                                        found = read_at(text, pos, depth)
+                                                        if found is None:
+                                                            return None
+                                                        last, e, said = found
+                                                        unknown0 = max(unknown0, doubt(text, pos))
+                                                        pos = e
+                                                        # after JSON_VALUE in tool_call; expected: ', ', '}'
+                                                        if pos == n:
+                                                            return None
+                                                        m = match_6(text, pos)
+                                                        if m is not None:
+                                                            g = m.lastindex
+                                                            if g == 1:
+                                                                pos = m.end()
+                                                                s = 17
+                                                                continue
+                                                            return None
                                                         if args0 is not None or key0 is not None:
                                                             return True
                                                         return bool(out.segments or out.run_model)
-                                                    return None
-                                                if args0 is not None or key0 is not None:
-                                                    return True
-                                                return bool(out.segments or out.run_model)
+                                                    if args0 is not None or key0 is not None:
+                                                        return True
+                                                    return bool(out.segments or out.run_model)
+                                                return None
                                             if args0 is not None or key0 is not None:
                                                 return True
                                             return bool(out.segments or out.run_model)
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 15: after JSON_VALUE in tool_call; expected: ', ', '}'
+                                        if args0 is not None or key0 is not None:
+                                            return True
+                                        return bool(out.segments or out.run_model)
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 15:
+                            # state 14: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -919,7 +897,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                     if pos == n:
                                         return None
-                                    m = match_5(text, pos)
+                                    m = match_8(text, pos)
                                     if m is not None:
                                         g = m.lastindex
                                         if g == 1:
@@ -973,6 +951,29 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
+                        else:
+                            # state 15: after JSON_VALUE in tool_call in code; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_13(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    if unknown1:
+                                        return None
+                                    if not name1 or (known is not None and name1 not in known):
+                                        return None
+                                    if parts1.__class__ is not str:
+                                        parts1 = "".join(parts1 or ()) + closing_text(args1, keyed=True)
+                                    end_call(out, name1, args1 or {}, parts1, id1, start1, m.end(1))
+                                    out.after_text = False
+                                    pos = m.end()
+                                    s = 10
+                                    continue
+                                return None
+                            if args1 is not None or key1 is not None:
+                                return True
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 19:
                     if s < 17:
@@ -1000,7 +1001,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 # after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY,…
                                 if pos == n:
                                     return None
-                                m = match_5(text, pos)
+                                m = match_8(text, pos)
                                 if m is not None:
                                     g = m.lastindex
                                     if g == 1:
@@ -1113,7 +1114,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 18: after JSON_VALUE in tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1136,7 +1137,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # state 19: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KE…
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_8(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:

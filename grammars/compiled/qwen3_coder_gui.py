@@ -25,7 +25,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
-    "shared/xml_function.lark": 3328344754,
+    "shared/xml_function.lark": 3096234867,
 }
 FORMAT = "qwen3_coder_gui"
 PROMPT_END = ""
@@ -148,7 +148,7 @@ match_2 = lazy(
     r"|middle_click|double_click|triple_click|mouse_move|move|left_click_drag|drag|h?scroll|type|key|keypress"
     r"|wait|screenshot|terminate|answer|click)>\s{0,99}<\/parameter>))()|(?:</function>)(?:[ \t\x0c\r\n]*(?:("
     "</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
-    r"\n]*(?:(?:>\n?)())|))|))|))|))|))|())|<function=()",
+    r"\n]*(?:(?:>\r?\n?)())|))|))|))|))|))|())|<function=()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -174,7 +174,7 @@ match_9 = lazy(
     r"0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_move|move|left_"
     r"click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,99}<\/parameter"
     ">))|(?:</function>)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
-    r"\r\n]*(?:(?:>\n?)())|))|))|)",
+    r"\r\n]*(?:(?:>\r?\n?)())|))|))|)",
 )
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"(?:<tool_call>)|</tool_call>|<parameter=", "search")
 match_10 = lazy(
@@ -184,26 +184,26 @@ match_10 = lazy(
     r"<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_move|move|left_click"
     r"_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,99}<\/parameter>))|("
     "?:</function>)(?:[ \\t\\x0c\\r\\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'"
-    r"=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\n?)())|))|))|))|))|))|))",
+    r"=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:(?:>\r?\n?)())|))|))|))|))|))|))",
 )
 spaced_3 = lazy_search(
     globals(), "spaced_3",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:<parameter="
-    r"(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_"
-    r"move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,"
-    r"99}<\/parameter>))|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*("
-    "?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
-    "\n",
+    r"(?:(?:(?:\r?\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:<paramet"
+    r"er=(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mou"
+    r"se_move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s"
+    r"{0,99}<\/parameter>))|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n"
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\r?\\n?)())|))|))|)",
+    "\n\r",
     "<",
 )
-spaces_2 = ("\n")
+spaces_2 = ("\n\r")
 match_11 = lazy(
     globals(), "match_11",
-    r"(?:(?:(?:\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:<parameter="
-    r"(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mouse_"
-    r"move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s{0,"
-    r"99}<\/parameter>))|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n]*("
-    "?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\n?)())|))|))|)",
+    r"(?:(?:(?:\r?\n<|<)\/parameter>(?=\s{0,99}(?:<parameter=|<\/function>))))(?:[ \t\x0c\r\n]*(?:(?:<paramet"
+    r"er=(?=\w{1,40}>\s{0,99}<parameter=|(?:left_click|right_click|middle_click|double_click|triple_click|mou"
+    r"se_move|move|left_click_drag|drag|h?scroll|type|key|keypress|wait|screenshot|terminate|answer|click)>\s"
+    r"{0,99}<\/parameter>))|(?:</function>)(?:[ \t\x0c\r\n]*(?:(</tool_call>)())|)|<parameter=(?:[ \t\x0c\r\n"
+    "]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:>\\r?\\n?)())|))|))|)",
 )
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",

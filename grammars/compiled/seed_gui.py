@@ -40,7 +40,7 @@ SOURCES = {
     "shared/think.lark": 547768159,
     "shared/ui_tars_call.lark": 3011621532,
     "shared/ui_tars_think.lark": 1828826900,
-    "shared/xml_function.lark": 3328344754,
+    "shared/xml_function.lark": 3096234867,
 }
 FORMAT = "seed_gui"
 PROMPT_END = ""

@@ -22,7 +22,7 @@ SOURCES = {
     "shared/text.lark": 3208784555,
     "shared/think.lark": 547768159,
     "shared/turn.lark": 3074038624,
-    "shared/xml_function.lark": 3328344754,
+    "shared/xml_function.lark": 3096234867,
 }
 FORMAT = "seed_oss"
 PROMPT_END = ""
