@@ -7,7 +7,7 @@ What is shorter says something only beside the name of an argument that the call
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -73,14 +73,17 @@ def _is_before(opener: str, text: str, at: int) -> bool:
     return found is not None and not set(found[0]).isdisjoint(opener)
 
 
-def is_left_of_closer(edits: Iterable[Edit], text: Callable[[int, int], str]) -> bool:
+def is_left_of_closer(edits: Collection[Edit], text: Callable[[int, int], str]) -> bool:
     """Is what stands before a missing short marker a part of it? Then the value before it has an end that is markup.
 
-    `text` gives the response between two offsets.
+    What another edit read as markup or dropped is in no value. `text` gives the response between two offsets.
     """
     for edit in edits:
         marker = edit.after.strip()
-        before = text(max(edit.start - 3, 0), edit.start).rstrip()[-1:]
-        if edit.code == "missing-marker" and 1 < len(marker) < SHORT_MARKER and before and before in marker:
-            return True
+        if edit.code == "missing-marker" and 1 < len(marker) < SHORT_MARKER:
+            start = max(edit.start - 3, 0)
+            before = text(start, edit.start).rstrip()
+            end = start + len(before)
+            if before and before[-1] in marker and not any(other.start < end <= other.end for other in edits):
+                return True
     return False

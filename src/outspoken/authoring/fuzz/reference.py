@@ -179,6 +179,8 @@ class _Reader:
             node.key, node.value, node.is_text = "", None, False
         elif name == "is_text":
             node.is_text = True
+        elif name == "is_true":
+            node.value = True
         elif name == "arguments":
             node.arguments = _arguments(value)
             node.object_text = value if isinstance(value, str) else self.text[start:end]
@@ -261,6 +263,7 @@ class _Reader:
             place = {"raw": self.text[node.start : end], "span": (node.start, end), "order": order}
         made = read_action(self.header, node.name or "", node.arguments or {}, place) if self.header.actions else None
         if made is not None and not made.problem:
+            self.codes += [found.code for found in made.findings]
             if outer is None:
                 self.segments.append(["action", _action(made.action)])
                 return
