@@ -165,18 +165,7 @@ class _Reader:
         """Set a field of the open node to the last value, which stands between two offsets."""
         node, value = self.nodes[-1], self.embedded
         if name == "argument":
-            node.arguments = node.arguments or {}
-            key = node.key or f"${len(node.arguments) + 1}"
-            given = node.value if value is None and node.value is not None else value
-            if key in node.arguments and self.header.repeated:
-                before = node.arguments[key]
-                given = [*before, given] if key in node.again else [before, given]
-                node.again.add(key)
-            elif key in node.arguments:
-                self.codes.append("repeated-argument")
-            node.arguments[key] = given
-            node.argument_text = node.written if node.bare is None else ""
-            node.key, node.value, node.is_text = "", None, False
+            self._argument(node, value)
         elif name == "is_text":
             node.is_text = True
         elif name == "is_true":
@@ -198,6 +187,21 @@ class _Reader:
         elif name == "unknown" or (name == "needs_more_work" and value is not None):
             key = _KEY.search(self.text[:start])
             node.unknown.append((key[1] if key else "", value))
+
+    def _argument(self, node: _OpenNode, value: Any) -> None:
+        """Add the argument that was read to a call; `value` is its embedded value, if it has one."""
+        node.arguments = node.arguments or {}
+        key = node.key or f"${len(node.arguments) + 1}"
+        given = node.value if value is None and node.value is not None else value
+        if key in node.arguments and self.header.repeated:
+            before = node.arguments[key]
+            given = [*before, given] if key in node.again else [before, given]
+            node.again.add(key)
+        elif key in node.arguments:
+            self.codes.append("repeated-argument")
+        node.arguments[key] = given
+        node.argument_text = node.written if node.bare is None else ""
+        node.key, node.value, node.is_text = "", None, False
 
     def end(self, kind: str, node: _OpenNode, end: int) -> None:
         """Complete a node."""
