@@ -152,12 +152,16 @@ _SAMPLES = {r"\d": "0", SPACE: " ", r"\w": "x"}
 
 
 def may_begin_match_of(one: str, other: str) -> bool:
-    """May a match of `one` be the beginning of a match of `other`? Only the shortest matches of `one` are tried."""
+    """May a match of `one` be the beginning of a match of `other`? Only the shortest matches of both are tried."""
     import regex
 
     match = regex.compile(other).match
     texts = [text for text in _shortest(parse(one)) if text]
-    return any((found := match(text, partial=True)) is not None and found.partial for text in texts)
+    if any((found := match(text, partial=True)) is not None and found.partial for text in texts):
+        return True
+    beginning = regex.compile(one).match
+    longer = [text for text in _shortest(parse(other)) if match(text)]
+    return any((found := beginning(text)) is not None and 0 < found.end() < len(text) for text in longer)
 
 
 def _shortest(items: Sequence) -> list[str]:

@@ -160,13 +160,11 @@ class Output:
             self._run_start, self._run_end = last.span
 
     def extend(self, segments: list[Any]) -> None:
-        """Add segments of a fork. Text at their beginning continues the open run of text."""
-        for segment in segments:
-            if (
-                type(segment) is Text
-                and self.run_model in (Text, None)
-                and (not self._run or self._run_end == segment.span[0])
-            ):
+        """Add segments of a fork. Text at their beginning continues the open run of text; an answer is one of its own."""
+        for number, segment in enumerate(segments):
+            if type(segment) is Text and self.run_model in (Text, None):
+                if self._run and (number or self._run_end != segment.span[0]):
+                    self.flush()
                 if not self._run:
                     self.run_model, self._run_start = Text, segment.span[0]
                 self._run.append(segment.text)
@@ -223,6 +221,8 @@ class Output:
         self.outcome.absorb(other.outcome)
         self.call_count, self.action_count = other.call_count, other.action_count
         self.consumed, self.after_text = other.consumed, other.after_text
+        if other.segments and not other.after_text:
+            self.flush()  # an answer, which the text behind it does not continue
 
     @property
     def position(self) -> tuple[int, bool, int, int, int]:
