@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from outspoken import formats
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import Case, cases
 
 __all__ = ["CASES", "CORPUS", "FORMATS", "Case", "kin"]
 
-CORPUS = Checkout().corpus
-CASES = cases(Checkout())
+_CHECKOUT = Checkout(Path(__file__).resolve().parents[1])
+CORPUS = _CHECKOUT.corpus
+CASES = cases(_CHECKOUT)
 FORMATS = sorted({case.format for case in CASES})
 
 

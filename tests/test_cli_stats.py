@@ -36,10 +36,9 @@ all             10  30.0%     30.0%      10.0%    30.0%
 
 mistakes            responses  share
 json_syntax                 2  28.6%
-truncated                   2  28.5%
+truncated                   2  28.6%
 type_mismatch               1  14.3%
-missing_parameters          1  14.3%
-other                       1  14.3%
+missing_parameters          2  28.5%
 """
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import outspoken
-from outspoken import Diagnostic, Settings, parse
+from outspoken import Diagnostic, Parser, Screen, Settings, parse
 from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.results.pending_diagnostics import MARKUP
 from tests.loops import in_one_item
@@ -54,6 +54,12 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
         "qwen3_coder:1:37 mistyped-argument: the argument `a` of `f` should be integer, and is kept as text",
     ),
     "unknown-tool": ("qwen3_coder", QWEN.replace("=f>", "=g>"), "qwen3_coder:1:1 unknown-tool: there is no tool `g`"),
+    "ambiguous-space": (
+        Parser(screen=Screen(1920, 1080)),
+        "Thought: Sure.\nAction: click(start_box='<|box_start|>(500,250)<|box_end|>')",
+        "ui_tars:2:9 ambiguous-space: the space of its points may be px_smart28 or rel1000; "
+        "they are as the model wrote them",
+    ),
     "clamped-point": (
         "ui_tars_1_0",
         "Action: click(start_box='(1200,5)')",

@@ -118,8 +118,8 @@ def test_the_reasoning_in_the_content_of_minimax() -> None:
 
 def test_text_streams() -> None:
     stream = Stream("openai", "hermes")
-    first, *_ = chat("Mosses <thi", finish=None)
-    assert stream.feed(first)[1:] == [TextDelta("Mosses")]
+    first, *_ = chat("Mosses. <thi", finish=None)
+    assert stream.feed(first)[1:] == [TextDelta("Mosses.")]
     events = stream.feed({"choices": [{"delta": {"content": "nk>grow"}}]})
     assert [type(event) for event in events] == [ReasoningDelta]
 

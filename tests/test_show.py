@@ -173,7 +173,7 @@ def test_a_stream_is_shown_piece_by_piece(tool: Tool) -> None:
 21  "a": "x    ToolCallDelta(0, '"a": "x')
 28  "}]]\nDo   ToolCallDelta(0, '"}')
                ToolCallEnd(0, ToolCall(f, a='x'))
-               TextDelta('Do')
+               TextDelta('\nDo')
 31  ne.        TextDelta('ne.')
 31  (the end)
 

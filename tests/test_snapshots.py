@@ -91,7 +91,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("conftest.py", "cases.py", "loops.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
     (root / "tools" / "shared").mkdir(parents=True)
-    for name in ("__init__.py", "checkout.py", "corpus.py", "snapshots.py"):
+    for name in ("__init__.py", "snapshots.py"):
         copy(TOP / "tools" / "shared" / name, root / "tools" / "shared" / name)
     (root / "tests" / "test_formats.py").write_text(TEST, "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 141350774,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "agent_s"
 PROMPT_END = ""
@@ -113,10 +113,11 @@ match_1 = lazy(
     r"{2,30}(?=\s{0,3}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0"
     r"c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:(?:```)())|))|()))|))|)|(?:(?:(?i:(?<![^\n>\w.!?"
     r"。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ "
-    r"])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])\((?:Previous action verification|Scree"
-    r"nshot Analysis|Next Action)\)))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:``"
-    r"`(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)|````"
-    r"(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<thoughts>()",
+    "])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n"
+    r"))))()|(?:(?:(?<![^\n])\((?:Previous action verification|Screenshot Analysis|Next Action)\)))()|(?:(?i:"
+    r"```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,"
+    r"80}\n))()|(?<![^\n])\(Grounded Action\)(?=\s{0,9}agent\.)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)["
+    r"^`\n]{1,1000}`(?!`)()|<thoughts>()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:```)()")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}````", " ", "`")

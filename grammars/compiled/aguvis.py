@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 141350774,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "aguvis"
 PROMPT_END = ""
@@ -136,12 +136,13 @@ first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|recip"
-    r"ient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2"
-    r",30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,9"
-    r"9}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|"
-    r"(?:<\|(?:diff_marker|im_end)\|>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|recipient\|>all\s?))()",
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?"
+    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?:<\|recipient\|>os(?=\s{1,9}[a-z])))(?:[ \t\x0c\r"
+    r"\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?"
+    r"=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t"
+    r"\x0c\r\n]*())|))|()))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\|(?:diff_marker|im_end)\|>)()|`(?<!"
+    r"``)[^`\n]{1,1000}`(?!`)()|(?:(?:<\|recipient\|>all\s?))()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")

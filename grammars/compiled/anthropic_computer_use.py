@@ -32,7 +32,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_item.lark": 4167681965,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "anthropic_computer_use"
 PROMPT_END = ""
@@ -106,16 +106,17 @@ match_1 = lazy(
     r'(?:(?:\{(?=\s{0,99}"(?:action"\s{0,9}:\s{0,9}"(?:(?:left|right|middle|double|triple)_click|mouse_move|h'
     r"over|left_(?:mouse_(?:down|up)|click_drag)|scroll|scroll_to|type|key|hold_key|wait|zoom|screenshot|curs"
     r'or_position)"|(?:start_)?coordinate"\s{0,9}:\s{0,9}\[))))(?:[ \t\x0c\r\n]*(?:"(?:[ \t\x0c\r\n]*(?:([\w.'
-    r'\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:\{(?=\s{0,99}["'
-    "'“]?(?:type[\"'”]?\\s{0,9}:\\s{0,9}\"tool_use\"|id[\"'”]?\\s{0,9}:\\s{0,9}\"toolu_|name[\"'”]?\\s{0,9}:"
-    "\\s{0,9}\"[\\w\\-]{1,64}\"\\s{0,9},\\s{0,99}[\"'“]?input[\"'”]?\\s{0,9}:))))(?:[ \\t\\x0c\\r\\n]*(?:(?:("
-    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
-    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:"(?:type|index|status)'
-    r'"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)'
-    r"?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|"
-    r"(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^"
-    r'`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"name"\s{0,99}:('
-    r'?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()',
+    r'\-]{1,64}(?="))(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…'
+    r"])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<t"
+    "hink(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))"
+    "()|(?:(?:\\{(?=\\s{0,99}[\"'“]?(?:type[\"'”]?\\s{0,9}:\\s{0,9}\"tool_use\"|id[\"'”]?\\s{0,9}:\\s{0,9}\"t"
+    "oolu_|name[\"'”]?\\s{0,9}:\\s{0,9}\"[\\w\\-]{1,64}\"\\s{0,9},\\s{0,99}[\"'“]?input[\"'”]?\\s{0,9}:))))(?"
+    r':[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))|(?:'
+    r'"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,'
+    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
+    r'()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))[ \t\x0c\r\n]*()|(?:"input"\s{0,9'
+    r"9}:)[ \t\x0c\r\n]*()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -129,12 +130,17 @@ match_4 = lazy(
 )
 match_5 = lazy(
     globals(), "match_5",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+)
+match_6 = lazy(
+    globals(), "match_6",
     r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,'
     r'99}"[^"]))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|'
     r'\\.){0,200}"\s{0,99}:))',
 )
-match_6 = lazy(
-    globals(), "match_6",
+match_7 = lazy(
+    globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?'
     r':[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id'
     r'|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
@@ -143,15 +149,10 @@ match_6 = lazy(
     r'call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{0,99}:)|(?:"input"\s{0,99}:'
     r")[ \t\x0c\r\n]*())|))|))|))|))",
 )
-match_7 = lazy(
-    globals(), "match_7",
-    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"'
-    r'\s{0,99}:)|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
-)
 match_8 = lazy(
     globals(), "match_8",
-    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
-    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+    r'[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"'
+    r'\s{0,99}:)|(?:"input"\s{0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -207,13 +208,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 3:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        said = m[3]
-                        last = said[1:-1]
-                        id0 = last
                         pos = m.end()
                         s = 3
                         continue
@@ -221,17 +217,22 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
+                        said = m[4]
+                        last = said[1:-1]
+                        id0 = last
                         pos = m.end()
                         s = 4
                         continue
                     if g == 6:
                         start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '{', '{"type": "tool_use", ', '<think>\n…
+                    # state 1: at an opening marker; expected: '{', '<think>\n', '{"type": "tool_use", …
                     m = match_1(text, pos)
                     if m is None:
                         return None
@@ -244,13 +245,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 4:
+                    if g == 3:
                         start0 = m.start()
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        unknown0 = 0
-                        said = m[3]
-                        last = said[1:-1]
-                        id0 = last
                         pos = m.end()
                         s = 3
                         continue
@@ -258,11 +254,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         start0 = m.start()
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         unknown0 = 0
+                        said = m[4]
+                        last = said[1:-1]
+                        id0 = last
                         pos = m.end()
                         s = 4
                         continue
                     if g == 6:
                         start0 = m.start()
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        unknown0 = 0
                         pos = m.end()
                         s = 5
                         continue
@@ -460,10 +461,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return bool(out.segments or out.run_model)
                 else:
                     if s < 4:
-                        # state 3: after ', ' in tool_call; expected: '"id": ', '"name": ', _KNOWN_KEY, '"i…
+                        # state 3: after '<think>\n' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_5(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 1:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 6
+                            continue
+                        return None
+                    else:
+                        # state 4: after ', ' in tool_call; expected: '"id": ', '"name": ', _KNOWN_KEY, '"i…
                         if pos == n:
                             return None
-                        m = match_5(text, pos)
+                        m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -513,91 +539,66 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after _KNOWN_KEY in tool_call; expected: JSON_VALUE
-                        if pos == n:
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            pos = e
-                            # after JSON_VALUE in tool_call; expected: ', '
-                            if pos == n:
-                                return None
-                            m = match_6(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    said = m[1]
-                                    last = said[1:-1]
-                                    id0 = last
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    # after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"input": ',…
-                                    if pos == n:
-                                        return None
-                                    m = match_7(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            pos = m.end()
-                                            s = 9
-                                            continue
-                                        return None
-                                    if args0 is not None or key0 is not None:
-                                        return True
-                                    return bool(out.segments or out.run_model)
-                                if g == 5:
-                                    said = m[4]
-                                    last = said[1:-1]
-                                    name0 = last
-                                    pos = m.end()
-                                    s = 9
-                                    continue
-                                return None
-                            if args0 is not None or key0 is not None:
-                                return True
-                            return bool(out.segments or out.run_model)
-                        if args0 is not None or key0 is not None:
-                            return True
-                        return bool(out.segments or out.run_model)
         else:
             if s < 8:
                 if s < 6:
-                    # state 5: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_8(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
+                    # state 5: after _KNOWN_KEY in tool_call; expected: JSON_VALUE
+                    if pos == n:
                         return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 6
-                        continue
-                    return None
+                    c = text[pos]
+                    if c in " \t\r\n\x0c":
+                        pos = blanks(text, pos).end()
+                        if pos == n:
+                            return None
+                        c = text[pos]
+                    if c in "\"-0123456789[fnt{":
+                        found = read_at(text, pos, depth)
+                        if found is None:
+                            return None
+                        last, e, said = found
+                        pos = e
+                        # after JSON_VALUE in tool_call; expected: ', '
+                        if pos == n:
+                            return None
+                        m = match_7(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                said = m[1]
+                                last = said[1:-1]
+                                id0 = last
+                                said = m[2]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                # after ', ' in tool_call; expected: '"id": ', _KNOWN_KEY, '"input": ',…
+                                if pos == n:
+                                    return None
+                                m = match_8(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        pos = m.end()
+                                        s = 9
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 5:
+                                said = m[4]
+                                last = said[1:-1]
+                                name0 = last
+                                pos = m.end()
+                                s = 9
+                                continue
+                            return None
+                        if args0 is not None or key0 is not None:
+                            return True
+                        return bool(out.segments or out.run_model)
+                    if args0 is not None or key0 is not None:
+                        return True
+                    return bool(out.segments or out.run_model)
                 else:
                     if s < 7:
                         # state 6: after _CODE_SPAN; expected: TEXT
@@ -636,12 +637,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             pos = m.end()
                             s = 2
                             continue
-                        if g == 5:
+                        if g == 6:
                             start0 = m.start()
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     else:

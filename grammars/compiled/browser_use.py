@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "browser_use"
 PROMPT_END = ""
@@ -171,11 +171,12 @@ match_1 = lazy(
     r'ch|close|wait|screenshot|extract|find_|evaluate|read_file|write_file|replace_file|save_|done)\w{0,40}"'
     r'\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
     r"\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])"
-    r"<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?"
-    "=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next"
-    "_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^"
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ]"
+    ")<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?("
+    "?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?"
+    "\\[))[\"']?\\s{0,99}:)))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^\\n ]```)(?:json|xml|tool)[^`\\n]{0,80}\\n)"
+    r")()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?"
+    r"<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",

@@ -13,7 +13,7 @@ SOURCES = {
     "deepseek_r1.lark": 1877576502,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "deepseek_r1"
 PROMPT_END = "<think>\n"
@@ -33,9 +33,10 @@ first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]"
-    r"````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|<｜end▁of▁sentence｜>()",
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?"
+    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,10"
+    r"00}`(?!`)()|<｜end▁of▁sentence｜>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")

@@ -28,7 +28,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
 }
@@ -72,21 +72,21 @@ match_2 = lazy(
     globals(), "match_2",
     r'<dots_function_call>(?=\s{0,9}\{)(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_'
     r'call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?'
-    r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:<\|(?:im_end|en'
-    r"d_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜end"
-    r"▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|"
-    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]"
-    r"````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<dots_function_call>)(?:[ \t\x0c\r\n]*(?:((?:<i"
-    "nvoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]"
-    "{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name"
-    "\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*("
-    "?:(?:[\"']?\\s{0,99}>\\n?)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,"
-    "9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|("
-    r"(?:</invoke>))[ \t\x0c\r\n]*())|))|))|)|</dots_function_call>())|))|))|))|))|())|(?:<invoke\s{1,99}name"
-    "\\s{0,9}=\\s{0,9}[\"']?)()",
+    r'=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w'
+    r".!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<"
+    "=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?"
+    r"\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|"
+    r"observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sent"
+    r"ence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<"
+    r"![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,100"
+    "0}`(?!`)()|(?:<dots_function_call>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"'"
+    "]?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"'"
+    "]?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r"
+    "\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|)|((?:<"
+    "/invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*"
+    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0"
+    "c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*())|))|)"
+    ")|)|</dots_function_call>())|))|))|))|))|())|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<dots_function_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -258,7 +258,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
+                    if g == 4:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
@@ -320,7 +320,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _JSON_OPEN, _TURN_END, '<think>\n', _DAT…
+                        # state 1: at an opening marker; expected: _JSON_OPEN, '<think>\n', _TURN_END, _DAT…
                         m = match_2(text, pos)
                         if m is None:
                             return None
@@ -336,13 +336,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 4:
-                            pos = m.end()
-                            s = 8
-                            continue
-                        if g == 5:
                             start0 = m.start()
                             pos = m.end()
                             s = 4
+                            continue
+                        if g == 5:
+                            pos = m.end()
+                            s = 8
                             continue
                         if g == 6:
                             start0 = m.start()
@@ -743,7 +743,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 4:
+                        if g == 5:
                             pos = m.end()
                             s = 8
                             continue

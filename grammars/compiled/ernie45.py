@@ -24,7 +24,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "ernie45"
@@ -58,16 +58,16 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<tool_call>(?=\s{0,99}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x"
-    r'0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|a'
-    r'rgs)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0'
-    r"c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))|))|))|()))|)|`(?<!``)[^`"
-    r"\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r')|(?:<tool_call>(?=\s{0,99}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
+    r'_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{'
+    r'0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t'
+    r"\x0c\r\n]*(?:((?:</tool_call>))())|))|))|))|()))|)|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<tool_call>(?=\s{0,99}\{)))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -89,16 +89,10 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
-    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
-    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
-)
-match_9 = lazy(
-    globals(), "match_9",
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:<\\/think>\\s{0,9})()",
 )
-match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:<response>\n?())")
+match_9 = lazy(globals(), "match_9", r"[ \t\x0c\r\n]*(?:<response>\n?())")
 spaced_3 = lazy_search(
     globals(), "spaced_3",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
@@ -114,13 +108,19 @@ spaces_2 = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-match_11 = lazy(
-    globals(), "match_11",
+match_10 = lazy(
+    globals(), "match_10",
     r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
     r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
     r"ECIAL_12>)\s{0,9})|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?"
     r"!json|xml|tool)[^`\n]{0,80}\n))|````(?<![^\n ]````)[^`\n]{0,80}\n|(?:<tool_call>(?=\s{0,99}\{))|`(?<!``"
     r")[^`\n]{1,1000}`(?!`)|\s{0,9}<\/response>\s{0,9}()",
+)
+match_11 = lazy(
+    globals(), "match_11",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|\}(?:[ \t\x0c\r\n]*(?:((?:</tool_call>))())|))")
 leading_1 = lazy(
@@ -216,11 +216,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 2:
-                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
@@ -242,17 +242,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                    # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 2:
-                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
@@ -420,24 +420,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return True
                     return bool(out.segments or out.run_model)
                 else:
-                    # state 3: after _TURN_END; expected: _TURN_END
-                    if pos == n:
-                        break
-                    m = match_8(text, pos)
-                    if m is not None:
-                        return None
-                    return bool(out.segments or out.run_model)
-        else:
-            if s < 6:
-                if s < 5:
-                    # state 4: after '<think>\n' in think; expected: REASONING
+                    # state 3: after '<think>\n' in think; expected: REASONING
                     e = pos
                     while True:
                         e = text.find("<", e)
                         if e < 0:
                             m = None
                             break
-                        m = match_9(text, e)
+                        m = match_8(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -452,7 +442,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         end_think(out, start0, m.end())
                         pos = m.end()
                         # after '\n</think>\n\n'; expected: TEXT, _ANSWER_OPEN
-                        m = match_10(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -471,7 +461,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if m is not None:
                                             e = m.start()
                                         break
-                                    m = match_11(text, e)
+                                    m = match_10(text, e)
                                     if m is not None:
                                         break
                                     e += 1
@@ -522,9 +512,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 7:
                             start0 = m.start()
@@ -538,6 +528,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     return None
+        else:
+            if s < 6:
+                if s < 5:
+                    # state 4: after _TURN_END; expected: _TURN_END
+                    if pos == n:
+                        break
+                    m = match_11(text, pos)
+                    if m is not None:
+                        return None
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 5: after _CODE_SPAN; expected: TEXT
                     if once:
@@ -567,9 +567,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 1:
+                    if g == 2:
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 4:
                         start0 = m.start()

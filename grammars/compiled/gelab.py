@@ -20,7 +20,7 @@ SOURCES = {
     "gelab.lark": 3095953792,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "gelab"
 PROMPT_END = ""

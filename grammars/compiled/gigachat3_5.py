@@ -25,7 +25,7 @@ SOURCES = {
     "shared/dsml.lark": 2107311325,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "gigachat3_5"

@@ -21,7 +21,7 @@ SOURCES = {
     "shared/arg_pairs.lark": 589714111,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "glm_4_5"

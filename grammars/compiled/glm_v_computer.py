@@ -27,7 +27,7 @@ SOURCES = {
     "shared/glm_box.lark": 2927302618,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "glm_v_computer"
 PROMPT_END = ""

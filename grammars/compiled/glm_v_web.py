@@ -22,7 +22,7 @@ SOURCES = {
     "shared/glm_box.lark": 2927302618,
     "shared/marks_bare.lark": 1313045675,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "glm_v_web"
 PROMPT_END = ""
@@ -89,27 +89,28 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[<AMT`])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[M](?<!["
     r"^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<t"
-    r"hink(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
-    r"\r?\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?("
-    r"?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{"
-    r"2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0"
-    r"c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^"
-    r"\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!j"
-    r"son|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<!"
-    r"[^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
+    r"hink(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<"
+    "think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:(?<![^\\n])Action:\\s{0,"
+    r"9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|"
+    r"Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-"
+    r"Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?"
+    r"\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)("
+    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!"
+    r"[^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Tho"
+    r"ught:)()|(?:<\|end_of_box\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}("
-    r"?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bin"
-    r"g|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z]["
-    r"A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)("
-    r")|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:js"
-    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n"
-    r" ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought"
-    r":)()|(?:<\|end_of_box\|>)()",
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,"
+    r"20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]"
+    r"*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<c"
+    r"ontent>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh"
+    r"|Bing|Google)(?![^\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
+    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
+    r"1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)()",
 )
 match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\r\n<]))()")
 may_lack_closer_1 = lazy(

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "granite_20b_fc"
@@ -49,15 +49,16 @@ match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_3 = lazy(
     globals(), "match_3",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r'\n))()|(?:<function_call>(?=\s{0,9}\{))(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|t'
-    r'ool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99'
-    r'}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|'
-    r"))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<function_call>(?=\s{0,9}\{))(?"
+    r':[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:'
+    r'(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:('
+    r'"[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80'
+    r"}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<function_call>(?=\s{0,9}\{)))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -73,14 +74,14 @@ match_7 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
-    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
-    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 match_9 = lazy(
     globals(), "match_9",
-    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
-    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 leading_1 = lazy(globals(), "leading_1", r"[ \t\x0c\r\n]*(?:\s{0,2}ASSISTANT:\s{0,2}|\s{0,9}<\/think>\s{0,9})")
@@ -203,11 +204,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 2:
-                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
@@ -229,17 +230,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                    # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                     m = match_3(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 2:
-                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
@@ -376,24 +377,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return True
                     return bool(out.segments or out.run_model)
                 else:
-                    # state 3: after _TURN_END; expected: _TURN_END
-                    if pos == n:
-                        break
-                    m = match_8(text, pos)
-                    if m is not None:
-                        return None
-                    return bool(out.segments or out.run_model)
-        else:
-            if s < 6:
-                if s < 5:
-                    # state 4: after '<think>\n' in think; expected: REASONING
+                    # state 3: after '<think>\n' in think; expected: REASONING
                     e = pos
                     while True:
                         e = text.find("<", e)
                         if e < 0:
                             m = None
                             break
-                        m = match_9(text, e)
+                        m = match_8(text, e)
                         if m is not None:
                             break
                         e += 1
@@ -410,6 +401,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         s = 5
                         continue
                     return None
+        else:
+            if s < 6:
+                if s < 5:
+                    # state 4: after _TURN_END; expected: _TURN_END
+                    if pos == n:
+                        break
+                    m = match_9(text, pos)
+                    if m is not None:
+                        return None
+                    return bool(out.segments or out.run_model)
                 else:
                     # state 5: after _CODE_SPAN; expected: TEXT
                     if once:
@@ -439,9 +440,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 1:
+                    if g == 2:
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 4:
                         start0 = m.start()

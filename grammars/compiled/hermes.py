@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hermes"
@@ -58,17 +58,17 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 spaced_1 = lazy_search(
     globals(), "spaced_1",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r"
-    r'\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n'
-    r']*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters'
-    r'|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<se'
-    r"p>[ \t\x0c\r\n]*()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r')|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|'
+    r'call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"nam'
+    r'e"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|'
+    r'index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
     "<[`",
@@ -79,17 +79,17 @@ spaces_1 = (
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r"
-    r'\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n'
-    r']*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters'
-    r'|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-'
-    r'\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<se'
-    r"p>[ \t\x0c\r\n]*()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r')|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|'
+    r'call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*'
+    r'(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"nam'
+    r'e"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|())|(?:"(?:type|'
+    r'index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|()))|())|\s{0,9}<sep>[ \t\x0c\r\n]*()',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -250,7 +250,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 2:
+                        if g == 1:
                             start0 = m.start()
                             pos = m.end()
                             s = 2
@@ -308,12 +308,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 2:
                             pos = m.end()
                             # after _TURN_END; expected: _TURN_END, _SEPARATOR
                             if pos == n:
@@ -322,11 +327,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
-                        if g == 2:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 2
-                            continue
                         if g == 3:
                             start0 = m.start()
                             pos = m.end()

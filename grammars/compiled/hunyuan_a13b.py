@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hunyuan_a13b"
@@ -52,16 +52,16 @@ match_1 = lazy(globals(), "match_1", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9}(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|(?:<tool_calls>(?=\s{0,99}\[))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</"
-    r'tool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?'
-    r':(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:'
-    r'("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1'
-    r"000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}\[))(?:["
+    r" \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)(?:[ \t\x0c\r\n]*(?:"
+    r'(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,9'
+    r'9}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|'
+    r"))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:\s{0,9}<\/think>\s{0,9})")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}\[)))")
@@ -222,7 +222,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -254,13 +254,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 1:
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
                         s = 4
+                        continue
+                    if g == 2:
+                        pos = m.end()
+                        s = 3
                         continue
                     if g == 8:
                         start0 = m.start(6)
@@ -281,19 +281,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
-                            pos = m.end()
-                            s = 3
-                            continue
-                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
                             s = 4
+                            continue
+                        if g == 2:
+                            pos = m.end()
+                            s = 3
                             continue
                         if g == 3:
                             start0 = m.start()
@@ -500,7 +500,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if piece:
                                     out.text(piece, a, a + len(piece))
                             g = m.lastindex
-                            if g == 1:
+                            if g == 2:
                                 pos = m.end()
                                 s = 3
                                 continue
@@ -545,7 +545,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
                             s = 3
                             continue

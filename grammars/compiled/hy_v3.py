@@ -21,7 +21,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/hunyuan.lark": 3760092738,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "hy_v3"

@@ -21,7 +21,7 @@ SOURCES = {
     "shared/arg_pairs.lark": 589714111,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "iquest_q1"
@@ -61,15 +61,16 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    "\\n))()|(?:<iquest_tool_call>(?=\\r?\\n{0,2}[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
-    r'\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(</iquest_tool_call>)()|<arg_key>(?:[ \t\x0c\r\n]*(?:([^\s<>"'
-    r"'=(){}\[\],;|]{1,200})(?:[ \t\x0c\r\n]*(?:</arg_key>(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|"
-    r"))|))|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<iquest_tool_call>(?=\r?\n{0,2}"
+    "[^\\s<]))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(<"
+    "/iquest_tool_call>)()|<arg_key>(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c"
+    r"\r\n]*(?:</arg_key>(?:[ \t\x0c\r\n]*(?:(?:(?:(?:\\n|)<arg_value>))())|))|))|))|))|)|````(?<![^\n ]````)"
+    r"[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<iquest_tool_call>(?=\r?\n{0,2}[^\s<])))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -189,7 +190,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 2:
+                if g == 1:
                     start0 = m.start()
                     pos = m.end()
                     s = 3
@@ -217,19 +218,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                    # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
                     if g == 1:
-                        pos = m.end()
-                        s = 5
-                        continue
-                    if g == 2:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
+                        continue
+                    if g == 2:
+                        pos = m.end()
+                        s = 5
                         continue
                     if g == 3:
                         start0 = m.start()
@@ -461,7 +462,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 1:
+                    if g == 2:
                         pos = m.end()
                         s = 5
                         continue

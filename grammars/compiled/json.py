@@ -29,7 +29,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "json"
 PROMPT_END = ""
@@ -58,17 +58,17 @@ match_1 = lazy(
     r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
     r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
     r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
-    r'\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|argu'
-    "ments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[ar"
-    r'gumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:((?:\{(?=\s{0,99}(?:["'
-    "'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:\"(?:id|call_id|tool_call_id)\"\\s{0,9"
-    r'9}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"])'
-    r')(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:(?'
-    r"i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<!"
-    "[\\s\\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-"
-    r"Za-z]{1,20}\s{0,9}[:：]))))[ \t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?"
-    r":(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)["
-    r"^`\n]{1,1000}`(?!`)()",
+    r"\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>"
+    r"|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<"
+    "=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\[(?="
+    "\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameter"
+    "s)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})\")\\s{0,99}:)))(?:"
+    "[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*("
+    r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0'
+    r',99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?'
+    ":(?:,)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ "
+    r"\t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!jso"
+    r"n|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -311,19 +311,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 3
                                 continue
-                            if g == 6:
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[5]
-                                last = said[1:-1]
-                                name0 = last
+                            if g == 4:
+                                start0 = m.start()
+                                content0 = None
                                 pos = m.end()
                                 s = 4
                                 continue
                             if g == 7:
-                                start0 = m.start()
-                                content0 = None
+                                start0 = m.start(5)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[6]
+                                last = said[1:-1]
+                                name0 = last
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -386,19 +386,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.show(e)
                                 return None
-                            if g == 6:
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
-                                said = m[5]
-                                last = said[1:-1]
-                                name0 = last
+                            if g == 4:
+                                start0 = m.start()
+                                content0 = None
                                 pos = m.end()
                                 s = 4
                                 continue
                             if g == 7:
-                                start0 = m.start()
-                                content0 = None
+                                start0 = m.start(5)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                said = m[6]
+                                last = said[1:-1]
+                                name0 = last
                                 pos = m.end()
                                 s = 5
                                 continue
@@ -698,7 +698,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 else:
                     if s < 6:
                         if s < 5:
-                            # state 4: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
+                            # state 4: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_8(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end(), *(content0 or ()))
+                                pos = m.end()
+                                s = 8
+                                continue
+                            return None
+                        else:
+                            # state 5: after ', ' in tool_call; expected: '"id": ', '"arguments": ', _KNOWN_KEY…
                             if pos == n:
                                 return None
                             m = match_6(text, pos)
@@ -751,31 +776,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 5: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_8(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end(), *(content0 or ()))
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
                     else:
                         if s < 7:
                             # state 6: after '\n{' in envelope|json|tool_call; expected: '"toolCalls": ', '"id"…
@@ -1092,15 +1092,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if pos < e:
                                     out.text(text[pos:e], pos, e)
                                 g = m.lastindex
-                                if g == 6:
-                                    start0 = m.start(4)
+                                if g == 7:
+                                    start0 = m.start(5)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
-                                    said = m[5]
+                                    said = m[6]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
-                                    s = 4
+                                    s = 5
                                     continue
                                 if g == 8:
                                     start0 = m.start()

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/json.lark": 3103418837,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "kimi_k3"
 PROMPT_END = "<|open|>think<|sep|>"

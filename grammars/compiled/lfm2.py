@@ -31,7 +31,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "lfm2"

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "llama3_json"

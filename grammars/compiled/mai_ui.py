@@ -28,7 +28,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "mai_ui"

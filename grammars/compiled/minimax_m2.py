@@ -20,7 +20,7 @@ SOURCES = {
     "minimax_m2.lark": 608474612,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
 }
@@ -59,20 +59,21 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<minimax:tool_call>)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^"
-    "\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:("
-    "?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,20"
-    "0})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)())|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invo"
-    "ke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,"
-    "199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0"
-    ",9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r\\n]*())|))|))|)|</minimax:tool_call>())|))|))|))|))|())"
-    "|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r")|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<minimax:tool_call>)(?:[ \t\x0c\r\n]*(?:((?:<invoke\s{1,99}name\s{0"
+    ",9}=\\s{0,9}[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c"
+    "\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)("
+    "))|))|)|((?:</invoke>))(?:[ \\t\\x0c\\r\\n]*(?:((?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?))(?:[ \\t"
+    "\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>"
+    ")(?:[ \\t\\x0c\\r\\n]*(?:(?:<parameter\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)|((?:</invoke>))[ \\t\\x0c\\r"
+    "\\n]*())|))|))|)|</minimax:tool_call>())|))|))|))|))|())|(?:<invoke\\s{1,99}name\\s{0,9}=\\s{0,9}[\"']?)"
+    r"()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<minimax:tool_call>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -224,7 +225,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a - o, a + len(piece) - o)
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
@@ -276,19 +277,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
                             s = 3
+                            continue
+                        if g == 2:
+                            pos = m.end()
+                            s = 7
                             continue
                         if g == 3:
                             start0 = m.start()
@@ -784,7 +785,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a - o, a + len(piece) - o)
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
                             s = 7
                             continue

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "olmo3"
@@ -55,16 +55,16 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:<functi"
-    r"on_calls>(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c"
-    r"\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:(?:=(?=\s{0,9}(?:true|false|nu"
-    r"ll)\b)))|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ "
-    r"\t\x0c\r\n]*(?:\(())|)|</function_calls>())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
-    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
-    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:<function_calls>(?=\s{0,99}[A-Za-z_][\w.\-]{0,19"
+    r"9}\())(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]"
+    r"\w{0,99})(?:[ \t\x0c\r\n]*(?:(?:(?:=(?=\s{0,9}(?:true|false|null)\b)))|=(?=\s{0,9}[^\stfn])[ \t\x0c\r\n"
+    r"]*())|)|(\))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|)|</function_calls>("
+    r"))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")
@@ -180,7 +180,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
@@ -229,19 +229,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', '<function_calls…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, '<function_calls…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
                             s = 2
+                            continue
+                        if g == 2:
+                            pos = m.end()
+                            s = 6
                             continue
                         if g == 5:
                             start0 = m.start(3)
@@ -603,7 +603,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
                             s = 6
                             continue

@@ -26,7 +26,7 @@ SOURCES = {
     "shared/pyautogui.lark": 141350774,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "opencua"
 PROMPT_END = ""
@@ -120,16 +120,16 @@ match_1 = lazy(
     r"(?:[ \t\x0c\r\n]*(?:\(())|)|import [a-z]{1,20}(?=\r?\n)(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobil"
     r"e|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)"
     r")|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?"
-    r":ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])#{1,3} ?(?:"
-    r"Observation|Thought|Action|Step \d{1,4}):(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?"
-    r":(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|c"
-    r"ode)?[ ]?\r?\n(?=(?:import pyautogui\s|pyautogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|comp"
-    r"uter|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:"
-    r"\(())|))|)|((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminat"
-    r"e)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:="
-    r"[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?"
-    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,10"
-    r"00}`(?!`)()",
+    ":ing)?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?"
+    r"\/])|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])#{1,3} ?(?:Observation|Thought|Action|Step \d{1,4}):"
+    r"(?=[^{}]{0,1500}(?:## Code:|pyautogui\.|computer\.))))()|(?:(?:(?<![^\n])#{1,3} ?Code:(?=\s{0,9}(?:```|"
+    r"pyautogui|computer))))(?:[ \t\x0c\r\n]*(?:(?:(?:```(?:python|code)?[ ]?\r?\n(?=(?:import pyautogui\s|py"
+    r"autogui\.|computer\.))))(?:[ \t\x0c\r\n]*(?:((?:pyautogui|computer|mobile|browser|time)\.[A-Za-z_]{2,30"
+    r"}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\(())|))|)|((?:pyautogui|computer|mobile|"
+    r"browser|time)\.[A-Za-z_]{2,30}(?=\s{0,3}\()|(?:answer|terminate)(?=\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0"
+    r"c\r\n]*(?:([A-Za-z_]\w{0,99}(?=\s{0,9}=))(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|()))|))|)|(?:(?i:```"
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(globals(), "match_2", r"[ \t\x0c\r\n]*(?:[A-Za-z_]\w{0,99}(?=\s{0,9}=)|\))")
 notation_1 = notation("PYTHON_VALUE", "")

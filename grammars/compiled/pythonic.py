@@ -25,7 +25,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "pythonic"
@@ -54,16 +54,17 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<!"
-    r"[\w\])])(?:<\|python_start\|>\s{0,99})?\[(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\(\s{0,99}(?:\)\s{0,99}[,\]]"
-    r"|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(("
-    r"?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:"
-    r",(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]("
-    r"))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
-    r"on|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:(?<![\w\])])(?:<\|python_start\|>\s{0,99})?\["
+    r"(?=\s{0,99}[A-Za-z_][\w.\-]{0,199}\(\s{0,99}(?:\)\s{0,99}[,\]]|[A-Za-z_]\w{0,99}\s{0,99}=[^=]))))(?:[ "
+    r"\t\x0c\r\n]*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([A-Za-z_]\w{0,99})(?"
+    r":[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))(?:[ \t\x0c\r\n]*(?:,(?=\s{0,20}[)\]])|(?:,)(?:[ \t\x0c\r\n]"
+    r"*(?:([A-Za-z_][\w.\-]{0,199})(?:[ \t\x0c\r\n]*(?:\(())|))|)|\]())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?"
+    r":json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!["
+    r"^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -194,7 +195,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
@@ -248,12 +249,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', '[', _DATA_FENCE…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, '[', _DATA_FENCE…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
+                            pos = m.end()
+                            s = 2
+                            continue
+                        if g == 2:
                             pos = m.end()
                             # after _TURN_END; expected: _TURN_END
                             if pos == n:
@@ -262,11 +268,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if m is not None:
                                 return None
                             return bool(out.segments or out.run_model)
-                        if g == 2:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 2
-                            continue
                         if g == 5:
                             start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None

@@ -29,7 +29,7 @@ SOURCES = {
     "shared/qwen_gui.lark": 1102304941,
     "shared/tagged_json_call.lark": 1950926597,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
 }
 FORMAT = "qwen3_vl_mobile"
@@ -111,32 +111,33 @@ match_1 = lazy(
 find_1 = lazy(
     globals(), "find_1",
     r"(?=[<AT\[`])(?=[<\[`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[A](?<![^\n](?s:.))cti|[T](?"
-    r"<![^\n](?s:.))hou))(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofrespo"
-    r"nse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\["
-    r"|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<"
-    r"think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?="
-    r'\r?\n))))()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<'
-    r"![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,"
-    r"80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n"
-    r"()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<t"
-    r'ool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0'
-    r',99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x'
-    r'0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|()))',
+    r"<![^\n](?s:.))hou))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=["
+    r'\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?!["'
+    r"'`”’»)\]},;:.!?\/])|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_i"
+    r"d|eot|eom|end|eos|endofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<se"
+    r"ed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,"
+    r'900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_'
+    r"call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:c"
+    r"onclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c"
+    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|arg'
+    r's)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n'
+    r"]*())|))|()))|()))",
     "search",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?<![^"
-    r'\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Action:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n'
-    r"]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```("
-    r"?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1"
-    r"000}`(?!`)()|(?:<\/(?:conclusion|summary)>)()|(?:<(?:conclusion|summary)>)()|(?:<tool_call>)(?:[ \t\x0c"
-    r'\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:ar'
-    r'guments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x0'
-    r'0-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?<![^\n])Thought:(?=[^\n]{1,900}\n\s{0,9}(?:Act"
+    r'ion:[ ]{0,3}["“A-Z]|<tool_call>)))()|(?<![^\n])Action:(?=[^\n]{1,400}\n\s{0,9}<tool_call>)()|(?:(?i:```'
+    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
+    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\/(?:conclusion|summary)>"
+    r')()|(?:<(?:conclusion|summary)>)()|(?:<tool_call>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:i'
+    r'd|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"n'
+    r'ame"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|()))|())',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -263,7 +264,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 2
@@ -285,12 +286,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _THOUGHT_OPEN, _…
+                    # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _THOUGHT_OPEN, _…
                     m = match_2(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 2:
                         pos = m.end()
                         # after _TURN_END; expected: _TURN_END
                         if pos == n:
@@ -299,11 +305,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             return None
                         return bool(out.segments or out.run_model)
-                    if g == 2:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 2
-                        continue
                     if g == 3:
                         start0 = m.start()
                         pos = m.end()

@@ -31,7 +31,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/react.lark": 285116023,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "react"
 PROMPT_END = ""
@@ -84,43 +84,44 @@ find_1 = lazy(
     r"(?=[\ \#\*<AFOT_`afot])(?=[<`]|(?<![a-z])(?:[<](?<![\s\S][\ ](?s:.))(?<=[\ ](?s:.))|[\#\*_](?<![^\n](?s"
     r":.))|[Oo](?<![^\n](?s:.))[Bb][Ss][Ee]|[Aa](?<![^\n](?s:.))[Cc][Tt][Ii]|[Tt](?<![^\n](?s:.))[Hh][Oo][Uu]"
     r"|[Ff](?<![^\n](?s:.))[Ii][Nn][Aa]|\s(?:(?=\s{0,11}(?:[\#\*AFOT_afot]))(?<![^\n](?s:.))\s{0,11}(?:[\#\*_"
-    r"]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo])|\s{12})))(?:(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}["
-    " ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*"
-    "]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c"
-    "\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}acti"
-    "on[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_"
-    "]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:json)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{"
-    "0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:\\{|[:：\"'}<>,\\]x]"
-    "{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{"
-    "0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:(?![:：\"'}<>,\\]x]{1,2}\\s?"
-    "\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^\\s{`]|`{1,2}[^`]|```(?:json)?\\s{0,9}[^\\s{j])))))())|))|)|(?:(?:"
-    r"(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?"
-    r"<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?o"
-    r"bservation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ "
-    r"]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]"
-    r"{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?"
-    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,10"
-    r"00}`(?!`)())",
+    r"]|[Aa][Cc][Tt]|[Ff][Ii][Nn]|[Oo][Bb][Ss]|[Tt][Hh][Oo])|\s{12})))(?:(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think"
+    r"(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:i"
+    "ng)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?"
+    "i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^"
+    "\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{0,3"
+    "}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'"
+    "`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}"
+    r"[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```(?:json)?(?=\s{0,9}\{))[ \t\x0c\r\n]*"
+    "()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s"
+    "{0,9}(?:\\{|[:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?:(?:("
+    "?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:(?"
+    "![:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^\\s{`]|`{1,2}[^`]|```(?:json)?\\s{0,9}[^"
+    r"\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}"
+    r"[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:"
+    r"(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^"
+    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
+    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
-    "(?:(?i:(?<![^\\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}[\\[\"'`]?(?"
-    "=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input[ ]?\\d{"
-    "0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}?(?=[\\]"
-    "\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0"
-    r",3}[ ]?action[ ]?input[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\s{0,9}```(?:json)?(?=\s{0,9}\{))[ \t\x0c\r"
-    "\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}("
-    "?=\\s{0,9}(?:\\{|[:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?"
-    ":(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}"
-    "(?:(?![:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^\\s{`]|`{1,2}[^`]|```(?:json)?\\s{0,"
-    r"9}[^\s{j])))))())|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=["
-    r"\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?i:(?<!"
-    r"[^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ "
-    r"]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]"
-    r"{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^"
-    r"`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{"
-    r"0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:："
+    "][*_]{0,2}\\s{0,9}[\\[\"'`]?(?=[^\\s\\[\\]{}\"'`*][^\\n\\[\\]{}\"`*]{0,99}[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_"
+    "#]{0,9}action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：])))(?:[ \\t\\x0c\\r\\n]*(?:((?i:[^\\s\\[\\]{}\"'`*][^"
+    "\\n\\[\\]{}\"`*]{0,99}?(?=[\\]\"'`]?[ \\t]{0,9}\\s[\\s*_#]{0,9}action[ ]?input)))(?:[ \\t\\x0c\\r\\n]*(?"
+    ":(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}```(?:"
+    "json)?(?=\\s{0,9}\\{))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?"
+    "\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:\\{|[:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}"
+    "\"\\s?:)))))[ \\t\\x0c\\r\\n]*()|(?:(?:(?i:[\\]\"'`]?\\s{0,9}[*_#]{0,3}[ ]?action[ ]?input[ ]?\\d{0,3}[*"
+    "_]{0,2}[ ]?[:：][*_]{0,2}(?=\\s{0,9}(?:(?![:：\"'}<>,\\]x]{1,2}\\s?\\{\\s{0,9}[\"']|\"\\w{1,60}\"\\s?:)[^"
+    r"\s{`]|`{1,2}[^`]|```(?:json)?\s{0,9}[^\s{j])))))())|))|)|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observatio"
+    r"n[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}"
+    r"[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?"
+    r"[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]`"
+    r"``)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)"
+    r"()",
 )
 find_2 = lazy(
     globals(), "find_2",
@@ -146,12 +147,12 @@ spaces_1 = (" ")
 match_2 = lazy(globals(), "match_2", r"(?<=\n)[ ]{0,3}```")
 spaced_2 = lazy_search(globals(), "spaced_2", r"(?<=\n)[ ]{0,3}````", " ", "`")
 match_3 = lazy(globals(), "match_3", r"(?<=\n)[ ]{0,3}````")
-match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:```())")
-match_5 = lazy(
-    globals(), "match_5",
+match_4 = lazy(
+    globals(), "match_4",
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
+match_5 = lazy(globals(), "match_5", r"[ \t\x0c\r\n]*(?:```())")
 may_lack_closer_1 = lazy(globals(), "may_lack_closer_1", r"Action:|Thought:|Final\ Answer:", "search")
 match_leading = None
 
@@ -183,24 +184,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
-                        start0 = m.start(1)
-                        span0 = (0, 0)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
                     if g == 3:
-                        start0 = m.start(1)
+                        start0 = m.start(2)
                         span0 = (0, 0)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                        name0 = m[2]
                         pos = m.end()
                         s = 3
                         continue
-                    if g == 5:
-                        start0 = m.start()
+                    if g == 4:
+                        start0 = m.start(2)
+                        span0 = (0, 0)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[2]
                         pos = m.end()
                         s = 4
                         continue
@@ -211,39 +212,39 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '\nAction: ', '<think>\n', _OBSERVATION_…
+                    # state 1: at an opening marker; expected: '<think>\n', '\nAction: ', _OBSERVATION_…
                     m = match_1(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 2:
-                        start0 = m.start(1)
-                        span0 = (0, 0)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 2
                         continue
                     if g == 3:
-                        start0 = m.start(1)
+                        start0 = m.start(2)
                         span0 = (0, 0)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
+                        name0 = m[2]
                         pos = m.end()
                         s = 3
                         continue
                     if g == 4:
-                        start0 = m.start(1)
+                        start0 = m.start(2)
                         span0 = (0, 0)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[1]
-                        pos = m.end()
-                        s = 6
-                        continue
-                    if g == 5:
-                        start0 = m.start()
+                        name0 = m[2]
                         pos = m.end()
                         s = 4
+                        continue
+                    if g == 5:
+                        start0 = m.start(2)
+                        span0 = (0, 0)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[2]
+                        pos = m.end()
+                        s = 6
                         continue
                     if g == 6:
                         return None
@@ -345,7 +346,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
             else:
                 if s < 3:
-                    # state 2: after _FENCED_OPEN in tool_call; expected: JSON_OBJECT
+                    # state 2: after '<think>\n' in think; expected: REASONING
+                    e = pos
+                    while True:
+                        e = text.find("<", e)
+                        if e < 0:
+                            m = None
+                            break
+                        m = match_4(text, e)
+                        if m is not None:
+                            break
+                        e += 1
+                    if m is None:
+                        return None
+                    if pos < e:
+                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                        if piece:
+                            out.reasoning(piece, a, a + len(piece))
+                    g = m.lastindex
+                    if g == 1:
+                        end_think(out, start0, m.end())
+                        pos = m.end()
+                        s = 8
+                        continue
+                    return None
+                else:
+                    # state 3: after _FENCED_OPEN in tool_call; expected: JSON_OBJECT
                     if pos == n:
                         return None
                     c = text[pos]
@@ -381,7 +407,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         # after JSON_OBJECT; expected: _FENCED_CLOSE
                         if pos == n:
                             return None
-                        m = match_4(text, pos)
+                        m = match_5(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 1:
@@ -394,8 +420,10 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if args0 is not None or key0 is not None:
                         return True
                     return bool(out.segments or out.run_model)
-                else:
-                    # state 3: after '\nAction Input: ' in tool_call; expected: JSON_OBJECT
+        else:
+            if s < 6:
+                if s < 5:
+                    # state 4: after '\nAction Input: ' in tool_call; expected: JSON_OBJECT
                     if pos == n:
                         return None
                     c = text[pos]
@@ -433,33 +461,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if args0 is not None or key0 is not None:
                         return True
                     return bool(out.segments or out.run_model)
-        else:
-            if s < 6:
-                if s < 5:
-                    # state 4: after '<think>\n' in think; expected: REASONING
-                    e = pos
-                    while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_5(text, e)
-                        if m is not None:
-                            break
-                        e += 1
-                    if m is None:
-                        return None
-                    if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
-                    g = m.lastindex
-                    if g == 1:
-                        end_think(out, start0, m.end())
-                        pos = m.end()
-                        s = 8
-                        continue
-                    return None
                 else:
                     # state 5: after '\nThought: ' in think; expected: REASONING
                     m = find_2(text, pos)
@@ -484,7 +485,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
                         name0 = m[1]
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
                     if g == 3:
                         start0 = m.start(1)
@@ -612,13 +613,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 3:
-                            start0 = m.start(1)
+                        if g == 4:
+                            start0 = m.start(2)
                             span0 = (0, 0)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[1]
+                            name0 = m[2]
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 8:
                             start0 = m.start()

@@ -34,7 +34,7 @@ SOURCES = {
     "shared/react.lark": 285116023,
     "shared/react_object.lark": 3119722333,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
 }
 FORMAT = "react_json"
 PROMPT_END = ""
@@ -105,29 +105,30 @@ find_1 = lazy(
     "'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_input|tool_i"
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
     r'")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
-    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
-    "：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|re"
-    r'asoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoni'
-    r'ng|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0'
-    r',99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|a'
-    r'ction|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}'
-    r'"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_nam'
-    r'e|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{'
-    "0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|"
-    "tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t"
-    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
-    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
-    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
-    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
-    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
-    r"[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>"
-    r"][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:`(?<"
-    r'![^\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3'
-    r"}(?![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]"
-    r"?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i"
-    r":(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n "
-    r"]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|``"
-    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|'
+    r"(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>"
+    "(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:(?i:(?<![^\\n>])[ ]{0,9}[*_#]{0,3}[ ]?"
+    "action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool"
+    r"|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i"
+    r':\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:'
+    r'(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?'
+    r'=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|i'
+    r'd)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:na'
+    r'me|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\['
+    "[ \\t\\x0c\\r\\n]*())|)|(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_nam"
+    r'e|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|rea'
+    "soning)[\"'”]?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reasoning|id)\"\\s"
+    r'{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?='
+    r'\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|to'
+    r'ol|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99'
+    r'},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action'
+    r'_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:`(?<![^\n]`)(?=[ ]{0,9}\[?\s{0,9}'
+    r'\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))))|(?i:(?<![^\n]'
+    r")[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9"
+    r"}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}"
+    r"[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
@@ -162,29 +163,30 @@ match_1 = lazy(
     "'”]?\\s{0,99}:\\s{0,99}\"\\s{0,9}[^\\s\"])))))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?:(?i:\"(?:action_input|tool_i"
     r'nput|input|arguments|parameters|args|\w{1,40}_input)"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*'
     r'")[ \t\x0c\r\n]*())|)|(?:(?:(?i:"(?:action|tool|tool_name|\w{1,40}_tool)"\s{0,99}:(?=\s{0,99}"\s{0,9}[^'
-    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>])[ ]{0,9}[*_#]{0,3}[ ]?action[ ]?\d{0,3}[*_]{0,2}[ ]?[:'
-    "：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool|name|function|type|id|thought|re"
-    r'asoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoni'
-    r'ng|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0'
-    r',99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|a'
-    r'ction|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}'
-    r'"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_nam'
-    r'e|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\[[ \t\x0c\r\n]*())|)|(?:(?i:\n[ ]{'
-    "0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_name|action_input|tool_input|tool_calls?|"
-    "tool_calling|function|type\"\\s{0,99}:\\s{0,99}\"function|thought|reasoning)[\"'”]?\\s{0,99}:)))(?:[ \\t"
-    r'\x0c\r\n]*(?:(?:(?i:\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0'
-    r',99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s'
-    r'{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s'
-    r'{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}'
-    r'\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)'
-    r"[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>"
-    r"][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:`(?<"
-    r'![^\n]`)(?=[ ]{0,9}\[?\s{0,9}\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3'
-    r"}(?![^\r\n]))))|(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]"
-    r"?)()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i"
-    r":(?<![^\n])[ ]{0,9}[*_#]{0,3}[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n "
-    r"]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|``"
-    r"``(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r'\s"]))))[ \t\x0c\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|'
+    r"(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>"
+    "(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:(?i:(?<![^\\n>])[ ]{0,9}[*_#]{0,3}[ ]?"
+    "action[ ]?\\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}\\s{0,9}(?=\\{|\\[\\s{0,99}\\{\\s{0,99}[\"'“]?(?:action|tool"
+    r"|name|function|type|id|thought|reasoning|input|arguments|parameters|args)))))(?:[ \t\x0c\r\n]*(?:(?:(?i"
+    r':\{\s{0,99}(?:"(?:thought|reasoning|id)"\s{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:'
+    r'(?:tool_calls?|tool_calling)"\s{0,99}:(?=\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?'
+    r'=\s{0,99}\{\s{0,99}"(?:function|action|tool|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|i'
+    r'd)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:na'
+    r'me|arguments|action|tool|tool_name|action_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*()|\['
+    "[ \\t\\x0c\\r\\n]*())|)|(?:(?i:\\n[ ]{0,3}(?=(?:\\[\\s{0,99})?\\{\\s{0,99}[\"'“]?(?:action|tool|tool_nam"
+    r'e|action_input|tool_input|tool_calls?|tool_calling|function|type"\s{0,99}:\s{0,99}"function|thought|rea'
+    "soning)[\"'”]?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:(?i:\\{\\s{0,99}(?:\"(?:thought|reasoning|id)\"\\s"
+    r'{0,99}:\s{0,99}"(?:[^"\\]|\\.){0,800}"\s{0,99},\s{0,99})?"(?:(?:tool_calls?|tool_calling)"\s{0,99}:(?='
+    r'\s{0,99}\{)|(?:tool_calls?|tool_calling)"\s{0,99}:\s{0,99}\[(?=\s{0,99}\{\s{0,99}"(?:function|action|to'
+    r'ol|tool_name|name|type|id)"))))|(?:(?i:\{\s{0,99}(?:"(?:type|id)"\s{0,99}:\s{0,99}"[^"\\]{0,99}"\s{0,99'
+    r'},\s{0,99}){0,2}"function"\s{0,99}:\s{0,99}\{(?=\s{0,99}"(?:name|arguments|action|tool|tool_name|action'
+    r'_input|thought|reasoning)"\s{0,99}:)))|(\{)[ \t\x0c\r\n]*())|)|(?:(?i:`(?<![^\n]`)(?=[ ]{0,9}\[?\s{0,9}'
+    r'\{\s{0,9}"(?:action|tool|thought|reasoning|function)[^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))))|(?i:(?<![^\n]'
+    r")[ ]{0,9}[*_#]{0,3}[ ]?observation[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?)()|(?:(?i:(?<![^\n])[ ]{0,9"
+    r"}[*_#]{0,3}[ ]?thought[ ]?\d{0,3}[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:(?<![^\n])[ ]{0,9}[*_#]{0,3}"
+    r"[ ]?final[ _]?answer[*_]{0,2}[ ]?[:：][*_]{0,2}[ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -342,12 +344,12 @@ match_17 = lazy(
     r',9}[^\s"]))))|(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:"(?:type|index|status)"\s{'
     r'0,99}:)[ \t\x0c\r\n]*()|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(\})())',
 )
-match_18 = lazy(globals(), "match_18", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
-match_19 = lazy(
-    globals(), "match_19",
+match_18 = lazy(
+    globals(), "match_18",
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
+match_19 = lazy(globals(), "match_19", r"[ \t\x0c\r\n]*(?:(?:,)|(\})())")
 match_20 = lazy(
     globals(), "match_20",
     r'[ \t\x0c\r\n]*(?:(?:"arguments"\s{0,99}:(?=\s{0,99}"\s{0,9}(?:\{|")))|(?:(?:(?i:"(?:action_input|tool_i'
@@ -512,16 +514,16 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 14:
-                                start0 = m.start(13)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
+                            if g == 13:
+                                start0 = m.start()
                                 pos = m.end()
                                 s = 8
                                 continue
-                            if g == 18:
-                                start0 = m.start()
+                            if g == 15:
+                                start0 = m.start(14)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
                                 pos = m.end()
                                 s = 9
                                 continue
@@ -616,15 +618,20 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 pos = m.end()
                                 s = 7
                                 continue
-                            if g == 14:
-                                start0 = m.start(13)
-                                span0 = (0, 0)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                unknown0 = 0
+                            if g == 13:
+                                start0 = m.start()
                                 pos = m.end()
                                 s = 8
                                 continue
                             if g == 15:
+                                start0 = m.start(14)
+                                span0 = (0, 0)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                unknown0 = 0
+                                pos = m.end()
+                                s = 9
+                                continue
+                            if g == 16:
                                 pos = m.end()
                                 # after '['; expected: _ENVELOPE_OPEN, '{'
                                 if pos == n:
@@ -645,8 +652,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
-                            if g == 17:
-                                start0 = m.start(16)
+                            if g == 18:
+                                start0 = m.start(17)
                                 span0 = (0, 0)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
@@ -660,11 +667,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 if args0 is not None or key0 is not None:
                                     return True
                                 return bool(out.segments or out.run_model)
-                            if g == 18:
-                                start0 = m.start()
-                                pos = m.end()
-                                s = 9
-                                continue
                             if g == 19:
                                 return None
                             if g == 20:
@@ -1707,7 +1709,32 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 if s < 12:
                     if s < 10:
                         if s < 9:
-                            # state 8: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
+                            # state 8: after '<think>\n' in think; expected: REASONING
+                            e = pos
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_18(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                return None
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                                if piece:
+                                    out.reasoning(piece, a, a + len(piece))
+                            g = m.lastindex
+                            if g == 1:
+                                end_think(out, start0, m.end())
+                                pos = m.end()
+                                s = 11
+                                continue
+                            return None
+                        else:
+                            # state 9: after '{' in code|tool_call; expected: _TEXT_KEY, '"action_input": ', '"…
                             if pos == n:
                                 return None
                             m = match_3(text, pos)
@@ -1746,7 +1773,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         # after JSON_VALUE in code|tool_call; expected: ', ', '}'
                                         if pos == n:
                                             return None
-                                        m = match_18(text, pos)
+                                        m = match_19(text, pos)
                                         if m is not None:
                                             g = m.lastindex
                                             if g == 2:
@@ -1767,31 +1794,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        else:
-                            # state 9: after '<think>\n' in think; expected: REASONING
-                            e = pos
-                            while True:
-                                e = text.find("<", e)
-                                if e < 0:
-                                    m = None
-                                    break
-                                m = match_19(text, e)
-                                if m is not None:
-                                    break
-                                e += 1
-                            if m is None:
-                                return None
-                            if pos < e:
-                                piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                                if piece:
-                                    out.reasoning(piece, a, a + len(piece))
-                            g = m.lastindex
-                            if g == 1:
-                                end_think(out, start0, m.end())
-                                pos = m.end()
-                                s = 11
-                                continue
-                            return None
                     else:
                         if s < 11:
                             # state 10: after '\nThought: ' in think; expected: REASONING
@@ -1825,7 +1827,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 unknown0 = 0
                                 pos = m.end()
-                                s = 8
+                                s = 9
                                 continue
                             if g == 6:
                                 start0 = m.start(5)
@@ -3361,7 +3363,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 28: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_18(text, pos)
+                            m = match_19(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -3393,7 +3395,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             # state 29: after JSON_ARRAY in code|tool_call; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_18(text, pos)
+                            m = match_19(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:

@@ -20,7 +20,7 @@ SOURCES = {
     "seed_oss.lark": 4037581422,
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "shared/xml_function.lark": 3096234867,
 }

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "skyvern.lark": 3023779283,
 }
 FORMAT = "skyvern"
@@ -171,20 +171,21 @@ match_1 = lazy(
     "|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|\\{(?=\\s{0,99}\"action\"\\s{0,99}:\\s{0,99"
     r'}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s{0,99}"useful_information"\s{0,99}:))'
     r')(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r'
-    "\\n]*(?:(?:\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|))|))|)|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_"
-    r"\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|should_enter|should_verify)"
-    "_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|place_to_enter_verifica"
-    r'tion_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"'
-    r'\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:user_goal_sta'
-    r'ge|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]'
-    r'*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99}:)[ \t\x0c'
-    r"\r\n]*())|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])"
-    r"<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:\[(?=\s{0,99}"
-    "\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t"
-    r'\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,9'
-    r'9})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|t'
-    r"ool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`"
-    r"\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r'\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>]['
+    r" ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…]"
+    "[ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"'"
+    r"]?(?:actions|user_goal_\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|shou"
+    "ld_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|"
+    r"place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verific"
+    r'ation_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)'
+    r'|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,9'
+    r'9}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actio'
+    "ns\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|u"
+    "ser_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:("
+    r'?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)['
+    r" \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^"
+    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`"
+    r"(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -244,15 +245,15 @@ match_9 = lazy(
 )
 match_10 = lazy(
     globals(), "match_10",
-    r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
-    r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
-)
-match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
-match_12 = lazy(
-    globals(), "match_12",
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
+match_11 = lazy(
+    globals(), "match_11",
+    r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
+    r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
+)
+match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
 match_13 = lazy(
     globals(), "match_13",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
@@ -312,27 +313,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 6:
+                            start0 = m.start()
+                            content0 = None
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 9:
-                            start0 = m.start(7)
-                            content0 = None
-                            said = m[8]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(8), m.end(8))
-                            end_think(out, start0, m.end(8), *(content0 or ()))
+                        if g == 7:
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 10:
+                            start0 = m.start(8)
+                            content0 = None
+                            said = m[9]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(9), m.end(9))
+                            end_think(out, start0, m.end(9), *(content0 or ()))
                             pos = m.end()
                             s = 5
                             continue
                         if g == 11:
-                            start0 = m.start()
-                            content0 = None
                             pos = m.end()
                             s = 6
                             continue
@@ -416,27 +417,27 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 3
                             continue
                         if g == 6:
+                            start0 = m.start()
+                            content0 = None
                             pos = m.end()
                             s = 4
                             continue
-                        if g == 9:
-                            start0 = m.start(7)
-                            content0 = None
-                            said = m[8]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(8), m.end(8))
-                            end_think(out, start0, m.end(8), *(content0 or ()))
+                        if g == 7:
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 10:
+                            start0 = m.start(8)
+                            content0 = None
+                            said = m[9]
+                            last = said[1:-1]
+                            if last.__class__ is str:
+                                content0 = last, (m.start(9), m.end(9))
+                            end_think(out, start0, m.end(9), *(content0 or ()))
                             pos = m.end()
                             s = 5
                             continue
                         if g == 11:
-                            start0 = m.start()
-                            content0 = None
                             pos = m.end()
                             s = 6
                             continue
@@ -742,214 +743,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 4: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
-                            if pos == n:
-                                return None
-                            m = match_6(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 3:
-                                    start0 = m.start(1)
-                                    content0 = None
-                                    said = m[2]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(2), m.end(2))
-                                    end_think(out, start0, m.end(2), *(content0 or ()))
-                                    pos = m.end()
-                                    s = 4
-                                    continue
-                                if g == 6:
-                                    start0 = m.start(4)
-                                    content0 = None
-                                    said = m[5]
-                                    last = said[1:-1]
-                                    if last.__class__ is str:
-                                        content0 = last, (m.start(5), m.end(5))
-                                    end_think(out, start0, m.end(5), *(content0 or ()))
-                                    pos = m.end()
-                                    # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
-                                    if pos == n:
-                                        return None
-                                    m = match_7(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 3:
-                                            start0 = m.start(1)
-                                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                            key0 = m[2]
-                                            pos = m.end()
-                                            s = 11
-                                            continue
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c == "\"":
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    start0 = m.start(7)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    pos = m.end()
-                                    # after '{' in action; expected: '"', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_10(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key0 = m[1]
-                                            pos = m.end()
-                                            s = 11
-                                            continue
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                if g == 9:
-                                    pos = m.end()
-                                    # after ']'; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_11(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 1:
-                                            out.after_text = False
-                                            pos = m.end()
-                                            s = 8
-                                            continue
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return None
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 8:
-                    if s < 6:
-                        # state 5: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
-                        if pos == n:
-                            return None
-                        m = match_7(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 3:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[2]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if key0 is None and name0 is None and tools is not None:
-                                        return None
-                                    k = key0 or place_name(args0, tools, name0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    # after JSON_VALUE in action; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_8(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key0 = m[1]
-                                            pos = m.end()
-                                            # after '": ' in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if key0 is None and name0 is None and tools is not None:
-                                                    return None
-                                                k = key0 or place_name(args0, tools, name0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare0, True
-                                                    else:
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 12
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return bool(out.segments or out.run_model)
-                            return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c == "\"":
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 7:
-                            # state 6: after '<think>\n' in think; expected: REASONING
+                            # state 4: after '<think>\n' in think; expected: REASONING
                             e = pos
                             while True:
                                 e = text.find("<", e)
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_12(text, e)
+                                m = match_10(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -966,6 +767,206 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 8
                                 continue
                             return None
+            else:
+                if s < 8:
+                    if s < 6:
+                        # state 5: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 3:
+                                start0 = m.start(1)
+                                content0 = None
+                                said = m[2]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(2), m.end(2))
+                                end_think(out, start0, m.end(2), *(content0 or ()))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            if g == 6:
+                                start0 = m.start(4)
+                                content0 = None
+                                said = m[5]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(5), m.end(5))
+                                end_think(out, start0, m.end(5), *(content0 or ()))
+                                pos = m.end()
+                                # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                                if pos == n:
+                                    return None
+                                m = match_7(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 3:
+                                        start0 = m.start(1)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        key0 = m[2]
+                                        pos = m.end()
+                                        s = 11
+                                        continue
+                                    return None
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                if c == "\"":
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            if g == 8:
+                                start0 = m.start(7)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                # after '{' in action; expected: '"', '}'
+                                if pos == n:
+                                    return None
+                                m = match_11(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        s = 11
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            if g == 9:
+                                pos = m.end()
+                                # after ']'; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_12(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 1:
+                                        out.after_text = False
+                                        pos = m.end()
+                                        s = 8
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 7:
+                            # state 6: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                            if pos == n:
+                                return None
+                            m = match_7(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 3:
+                                    start0 = m.start(1)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[2]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        # after JSON_VALUE in action; expected: ', ', '}'
+                                        if pos == n:
+                                            return None
+                                        m = match_8(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 2:
+                                                key0 = m[1]
+                                                pos = m.end()
+                                                # after '": ' in action; expected: JSON_VALUE
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c in "\"-0123456789[fnt{":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    if key0 is None and name0 is None and tools is not None:
+                                                        return None
+                                                    k = key0 or place_name(args0, tools, name0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        if True:
+                                                            if types is not None:
+                                                                return None
+                                                            value, fits = bare0, True
+                                                        else:
+                                                            value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 12
+                                                    continue
+                                                return bool(out.segments or out.run_model)
+                                            return None
+                                        return bool(out.segments or out.run_model)
+                                    return bool(out.segments or out.run_model)
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "\"":
+                                return None
+                            return bool(out.segments or out.run_model)
                         else:
                             # state 7: after '": ' in action; expected: JSON_VALUE
                             if pos == n:

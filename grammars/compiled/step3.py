@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "shared/xml_invoke.lark": 1287753876,
     "step3.lark": 1740298574,
@@ -61,22 +61,22 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<｜tool_calls_begin｜>)(?:[ "
-    r"\t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke\s{"
-    "1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r"
-    "\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜>))("
-    r"?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invok"
-    "e\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0"
-    "c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/steptml:invoke>\\s{0,99}<｜tool_call_end｜"
-    ">))[ \\t\\x0c\\r\\n]*())|))|))|)|<｜tool_calls_end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ "
-    "\\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())"
-    r"|))|))|))|))|))|)|(?:<｜tool_call_begin｜>\s{0,9}(?:function\s{0,9}<｜tool_sep｜>\s{0,99})?<steptml:invoke"
-    "\\s{1,99}name=[\"']?)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r")|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<｜tool_calls_begin｜>)(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>\s{"
+    "0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r\\n]*"
+    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ \\t\\x0"
+    r"c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))(?:[ \t\x0c\r\n]*(?:((?:<｜tool_call_begin｜>"
+    "\\s{0,9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?))(?:[ \\t\\x0c\\r"
+    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>)(?:[ "
+    r"\t\x0c\r\n]*(?:((?:<\/steptml:invoke>\s{0,99}<｜tool_call_end｜>))[ \t\x0c\r\n]*())|))|))|)|<｜tool_calls_"
+    "end｜>())|)|(?:<steptml:parameter\\s{1,99}name=[\"']?)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{"
+    "1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:[\"']?\\s{0,99}>\\n?)())|))|))|))|))|))|)|(?:<｜tool_call_begin｜>\\s{0,"
+    "9}(?:function\\s{0,9}<｜tool_sep｜>\\s{0,99})?<steptml:invoke\\s{1,99}name=[\"']?)()",
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<｜tool_calls_begin｜>))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -258,7 +258,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a - o, a + len(piece) - o)
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 3
@@ -306,19 +306,19 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
-                            pos = m.end()
-                            s = 6
-                            continue
-                        if g == 2:
                             start0 = m.start()
                             pos = m.end()
                             s = 3
+                            continue
+                        if g == 2:
+                            pos = m.end()
+                            s = 6
                             continue
                         if g == 3:
                             start0 = m.start()
@@ -854,7 +854,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a - o, a + len(piece) - o)
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
                             s = 6
                             continue

@@ -12,7 +12,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "text.lark": 416856249,
 }
@@ -39,12 +39,13 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n("
+    r")|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -142,7 +143,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if piece:
                         out.text(piece, a, a + len(piece))
                 g = m.lastindex
-                if g == 2:
+                if g == 1:
                     start0 = m.start()
                     pos = m.end()
                     s = 2
@@ -161,12 +162,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                 return None
             else:
                 if s < 2:
-                    # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                    # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                     m = match_2(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 2
+                        continue
+                    if g == 2:
                         pos = m.end()
                         # after _TURN_END; expected: _TURN_END
                         if pos == n:
@@ -175,11 +181,6 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if m is not None:
                             return None
                         return bool(out.segments or out.run_model)
-                    if g == 2:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 2
-                        continue
                     if g == 3:
                         start0 = m.start()
                         pos = m.end()
@@ -282,7 +283,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if piece:
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
-                    if g == 2:
+                    if g == 1:
                         start0 = m.start()
                         pos = m.end()
                         s = 2

@@ -12,7 +12,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "thinking_tags.lark": 2095839909,
 }
 FORMAT = "thinking_tags"

@@ -24,7 +24,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/kimi.lark": 683822513,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "token_markers.lark": 2848679284,
 }
@@ -60,18 +60,18 @@ first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r")?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json"
-    r"|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<\|tool_cal"
-    r"ls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:(<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*("
-    r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?'
-    r':[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c'
-    r'\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*('
-    r"?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|())|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}"
-    r'`(?!`)()|(?:<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
-    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:['
-    r' \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|'
-    r"))|())",
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?"
+    r"<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<\|tool_calls_section_begin\|>)(?:[ \t\x0c\r\n]*(?:("
+    r'<\|tool_call_begin\|>)(?:[ \t\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0'
+    r',99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|'
+    r'))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"[^"'
+    r']))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|()))|))|()))|('
+    r"))|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|tool_call_begin\|>)(?:[ \t"
+    r'\x0c\r\n]*(?:\{(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"('
+    r'?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|\}(?:[ \t\x0c\r\n]*(?:(<\|tool_call_end\|>)())'
+    r'|))|))|)|(?:"(?:type|index|status)"\s{0,99}:)[ \t\x0c\r\n]*())|))|())',
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<\|tool_call_begin\|>))")
 match_4 = lazy(globals(), "match_4", r"[ \t\x0c\r\n]*(?:\{)")

@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/json_list.lark": 422009630,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "tool_calls_json.lark": 2353380592,
 }
@@ -56,16 +56,16 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    r"ECIAL_12>)\s{0,9})()|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n"
-    r">][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|(?:<tool_calls>(?=\s{0,99}[\[{]))(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?"
-    r':</tool_calls>())|)|(\{)[ \t\x0c\r\n]*())|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"'
-    r'\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}'
-    r'"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|````(?<![^\n ]````)[^`\n]{0,80'
-    r"}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r"s>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:<tool_calls>(?=\s{0,99}[\[{]))("
+    r"?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:\](?:[ \t\x0c\r\n]*(?:</tool_calls>())|)|(\{)[ \t\x0c\r\n]*())"
+    r'|)|(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:argume'
+    r'nts|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x'
+    r'1f]*")[ \t\x0c\r\n]*())|))|))|)|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()',
 )
 match_3 = lazy(globals(), "match_3", r"[ \t\x0c\r\n]*(?:(?:<tool_calls>(?=\s{0,99}[\[{])))")
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
@@ -83,14 +83,14 @@ match_6 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
-    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
-    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 match_8 = lazy(
     globals(), "match_8",
-    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
-    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -207,11 +207,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             out.text(piece, a, a + len(piece))
                     g = m.lastindex
                     if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 2:
-                        start0 = m.start()
                         pos = m.end()
                         s = 4
                         continue
@@ -246,17 +246,17 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 2:
-                        # state 1: at an opening marker; expected: _TURN_END, '<think>\n', _DATA_FENCE_OPEN…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, _DATA_FENCE_OPEN…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 3
                             continue
                         if g == 2:
-                            start0 = m.start()
                             pos = m.end()
                             s = 4
                             continue
@@ -409,22 +409,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
             else:
                 if s < 5:
                     if s < 4:
-                        # state 3: after _TURN_END; expected: _TURN_END
-                        if pos == n:
-                            break
-                        m = match_7(text, pos)
-                        if m is not None:
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after '<think>\n' in think; expected: REASONING
+                        # state 3: after '<think>\n' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_8(text, e)
+                            m = match_7(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -441,6 +433,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 5
                             continue
                         return None
+                    else:
+                        # state 4: after _TURN_END; expected: _TURN_END
+                        if pos == n:
+                            break
+                        m = match_8(text, pos)
+                        if m is not None:
+                            return None
+                        return bool(out.segments or out.run_model)
                 else:
                     if s < 6:
                         # state 5: after '</tool_calls>'; expected: TEXT
@@ -471,9 +471,9 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
                         if g == 4:
                             start0 = m.start()

@@ -23,7 +23,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/ui_tars.lark": 1420986567,
     "shared/ui_tars_alone.lark": 1731776033,
     "shared/ui_tars_call.lark": 3011621532,
@@ -224,14 +224,15 @@ find_1 = lazy(
     r"x|point|start_point)\s{0,8}=)|(?:type|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x"
     r"0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?"
     r"i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<!"
-    r"[\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?:(?<![^\n])[ ]{0,9}|(?<=[.!?。！？"
-    r"][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?"
-    r"=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]"
-    r"*())|)|(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_press|hover)(?=>point>point>))"
-    r"(?:[ \t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])[ ]{0,9}(?:Thought|Reflection|Action_Summary|思考"
-    r")[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
-    r"on|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`"
-    r"(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|<Thought>())",
+    "[\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think("
+    r"?:ing)?>(?=\r?\n))))()|(?:(?:(?:(?<![^\n])[ ]{0,9}|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0"
+    r",99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t"
+    r"\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|((?<![^\n])(?:clic"
+    r"k|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c\r\n]*(?:(?:>point){2}>())|)|("
+    r"?:(?:(?<![^\n])[ ]{0,9}(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:"
+    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^"
+    r"\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?"
+    r":t|_\w{1,60})>)()|<Thought>())",
     "search",
 )
 match_2 = lazy(
@@ -240,15 +241,15 @@ match_2 = lazy(
     r"le_click|long_press|hover|move_to|drag|scroll|swipe)(?=\((?:start_box|point|start_point)\s{0,8}=)|(?:ty"
     r"pe|finished)(?=\(content\s{0,8}=)|hotkey(?=\(key\s{0,8}=)))(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:(["
     r"a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)"
-    r"?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<"
-    r"think(?:ing)?>(?=\r?\n))))()|(?:(?:(?:(?<![^\n])[ ]{0,9}|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：]("
-    r"?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\(("
-    r"?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|((?<![^\n])("
-    r"?:click|left_double|right_single|long_press|hover)(?=>point>point>))(?:[ \t\x0c\r\n]*(?:(?:>point){2}>("
-    r"))|)|(?:(?:(?<![^\n])[ ]{0,9}(?:Thought|Reflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]`"
-    r"``)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````"
-    r"(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?computer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<t"
-    r"hink(?:t|_\w{1,60})>)()|<Thought>()",
+    r"?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|("
+    "?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:(?:(?<"
+    r"![^\n])[ ]{0,9}|(?<=[.!?。！？][ ])|(?<=[。！？]))(?:Action|动作)[:：](?=\s{0,99}[A-Za-z_]{1,40}\()))(?:[ \t\x0c"
+    r"\r\n]*(?:([A-Za-z_]{1,40}(?=\s{0,8}\())(?:[ \t\x0c\r\n]*(?:\((?:[ \t\x0c\r\n]*(?:([a-z_]{1,200})(?:[ \t"
+    r"\x0c\r\n]*(?:=[ \t\x0c\r\n]*())|)|(\))())|))|))|)|((?<![^\n])(?:click|left_double|right_single|long_pre"
+    r"ss|hover)(?=>point>point>))(?:[ \t\x0c\r\n]*(?:(?:>point){2}>())|)|(?:(?:(?<![^\n])[ ]{0,9}(?:Thought|R"
+    r"eflection|Action_Summary|思考)[:：][ ]?))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?"
+    r":(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|(?:<\/?co"
+    r"mputer_env>|<\/Output>)()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think(?:t|_\w{1,60})>)()|<Thought>()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")

@@ -25,7 +25,7 @@ SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/python_call.lark": 387974133,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/ui_venus.lark": 3510619613,
     "ui_venus.lark": 393510133,
 }

@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "shared/code.lark": 2140030260,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/webarena_bare.lark": 2695561377,
     "shared/webarena_type.lark": 804310664,
     "webarena.lark": 20147939,
@@ -91,12 +91,13 @@ find_1 = lazy(
     r"se_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]"
     r"{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)"
     r"|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:in"
-    r"g)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?<!\w)(?:[Ii]n [Ss]ummary,"
-    r" )?[Tt]he next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:(("
-    r"?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upl"
-    r"oad)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:("
-    r"?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
-    r"on|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
+    "g)?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/]"
+    r")|<think(?:ing)?>(?=\r?\n))))()|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I will perform is:?"
+    r"\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|st"
+    r"op)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:("
+    r"?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:"
+    r"json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^"
+    r"\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)())",
     "search",
 )
 match_1 = lazy(
@@ -106,12 +107,13 @@ match_1 = lazy(
     r"|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*("
     r"?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?:(?i:(?<![^\n>\w.!?"
     r"。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ "
-    r"])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I w"
-    r"ill perform is:?\s{0,9}```\s{0,9}(?=[a-z_]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_ba"
-    r"ck|go_forward|stop)(?=\s{0,9}```))(?:[ \t\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ "
-    r"\t\x0c\r\n]*(?:(?:\[)())|)|((?:type|upload)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?i:```("
-    r"?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}"
-    r"\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    "])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n"
+    r"))))()|(?:(?<!\w)(?:[Ii]n [Ss]ummary, )?[Tt]he next action I will perform is:?\s{0,9}```\s{0,9}(?=[a-z_"
+    r"]{2,20}[ \[`]))(?:[ \t\x0c\r\n]*(?:((?:new_tab|close_tab|go_back|go_forward|stop)(?=\s{0,9}```))(?:[ \t"
+    r"\x0c\r\n]*(?:```())|)|((?!(?:type|upload)\b)[a-z_]{2,20})(?:[ \t\x0c\r\n]*(?:(?:\[)())|)|((?:type|uploa"
+    r"d)(?=\s{0,9}\[))(?:[ \t\x0c\r\n]*(?:(?:\[)())|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80"
+    r"}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()"
+    r"|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```()", " ", "`")
 spaces_1 = (" ")

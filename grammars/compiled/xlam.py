@@ -23,7 +23,7 @@ SOURCES = {
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
     "xlam.lark": 634156597,
 }
@@ -57,28 +57,28 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<\[`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|EOT|user|observati"
-    r"on|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end_of_sentence>|<SP"
-    "ECIAL_12>)\\s{0,9})()|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'"
-    "“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmets"
-    r'PARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call'
-    r'_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c'
-    r'\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:'
-    r'[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:i'
-    r"ng)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?"
-    r">|<think(?:ing)?>(?=\r?\n))))()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```("
-    r"?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|\[TOOL_CALLS\](?="
-    r'\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|arguments|parameters|args|id)"|['
-    "\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parm"
-    r'etsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_c'
-    r'all_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?='
-    r'\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,10'
-    r'00}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|argum'
-    "ents|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[arg"
-    r'umentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?'
-    r':(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,'
-    r'99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))'
-    r"|))|))|)",
+    r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|e"
+    r"ndofresponse|EOT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_"
+    r's>|\[e~\[|<end_of_sentence>|<SPECIAL_12>)\s{0,9})()|(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|arguments|'
+    "parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argument"
+    r'sARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:('
+    r'?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
+    r'\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0'
+    r',99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|)|(?:(?i:```(?<!'
+    r"[^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))"
+    r"()|````(?<![^\n ]````)[^`\n]{0,80}\n()|\[TOOL_CALLS\](?=\s{0,9}\[)(?:[ \t\x0c\r\n]*(?:(?:(?:\[(?=\s{0,9"
+    "9}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameters)[\"'”"
+    r']{0,2}|"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c'
+    r'\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
+    r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)|`(?<!``)[^`\n]{1,1000}`(?!`)()|<tool_call>(?=\s{0,99}\[)(?:'
+    "[ \\t\\x0c\\r\\n]*(?:(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“"
+    "]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsP"
+    r'ARMETS]{9,11})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_'
+    r'id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0'
+    r',99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")[ \t\x0c\r\n]*())|))|))|))|)',
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -98,14 +98,14 @@ match_6 = lazy(
 )
 match_7 = lazy(
     globals(), "match_7",
-    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
-    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
-    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
+    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
+    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
 match_8 = lazy(
     globals(), "match_8",
-    "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
-    "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
+    r"[ \t\x0c\r\n]*(?:(?:(?:<\|(?:im_end|end_of_text|endoftext|eot_id|eom_id|eot|eom|end|eos|endofresponse|E"
+    r"OT|user|observation|role_end)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|<seed:eos>|<\/longcat_s>|\[e~\[|<end"
+    r"_of_sentence>|<SPECIAL_12>)\s{0,9}))",
 )
 match_9 = lazy(
     globals(), "match_9",
@@ -219,11 +219,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if piece:
                                         out.text(piece, a, a + len(piece))
                                 g = m.lastindex
-                                if g == 6:
-                                    start0 = m.start(2)
+                                if g == 7:
+                                    start0 = m.start(3)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     unknown0 = 0
-                                    said = m[5]
+                                    said = m[6]
                                     last = said[1:-1]
                                     name0 = last
                                     pos = m.end()
@@ -257,23 +257,23 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 6:
-                            start0 = m.start(2)
+                        if g == 2:
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 7:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
-                            continue
-                        if g == 7:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 4
                             continue
                         if g == 8:
                             start0 = m.start()
@@ -308,20 +308,25 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _TURN_END, '[', '<think>\n', _DATA_FENCE…
+                        # state 1: at an opening marker; expected: '<think>\n', _TURN_END, '[', _DATA_FENCE…
                         m = match_2(text, pos)
                         if m is None:
                             return None
                         g = m.lastindex
                         if g == 1:
+                            start0 = m.start()
                             pos = m.end()
                             s = 3
                             continue
-                        if g == 4:
-                            start0 = m.start(2)
+                        if g == 2:
+                            pos = m.end()
+                            s = 4
+                            continue
+                        if g == 5:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[3]
+                            said = m[4]
                             last = said[1:-1]
                             id0 = last
                             pos = m.end()
@@ -357,20 +362,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if args0 is not None or key0 is not None:
                                 return True
                             return bool(out.segments or out.run_model)
-                        if g == 6:
-                            start0 = m.start(2)
+                        if g == 7:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()
                             s = 2
-                            continue
-                        if g == 7:
-                            start0 = m.start()
-                            pos = m.end()
-                            s = 4
                             continue
                         if g == 8:
                             start0 = m.start()
@@ -513,22 +513,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 4:
-                            # state 3: after _TURN_END; expected: _TURN_END
-                            if pos == n:
-                                break
-                            m = match_7(text, pos)
-                            if m is not None:
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 4: after '<think>\n' in think; expected: REASONING
+                            # state 3: after '<think>\n' in think; expected: REASONING
                             e = pos
                             while True:
                                 e = text.find("<", e)
                                 if e < 0:
                                     m = None
                                     break
-                                m = match_8(text, e)
+                                m = match_7(text, e)
                                 if m is not None:
                                     break
                                 e += 1
@@ -545,6 +537,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 s = 7
                                 continue
                             return None
+                        else:
+                            # state 4: after _TURN_END; expected: _TURN_END
+                            if pos == n:
+                                break
+                            m = match_8(text, pos)
+                            if m is not None:
+                                return None
+                            return bool(out.segments or out.run_model)
             else:
                 if s < 7:
                     if s < 6:
@@ -720,15 +720,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if piece:
                                 out.text(piece, a, a + len(piece))
                         g = m.lastindex
-                        if g == 1:
+                        if g == 2:
                             pos = m.end()
-                            s = 3
+                            s = 4
                             continue
-                        if g == 6:
-                            start0 = m.start(2)
+                        if g == 7:
+                            start0 = m.start(3)
                             name0 = id0 = args0 = parts0 = key0 = bare0 = None
                             unknown0 = 0
-                            said = m[5]
+                            said = m[6]
                             last = said[1:-1]
                             name0 = last
                             pos = m.end()

@@ -27,7 +27,7 @@ SOURCES = {
     "shared/json_call.lark": 579382445,
     "shared/named_calls.lark": 2136305745,
     "shared/text.lark": 3208784555,
-    "shared/think.lark": 547768159,
+    "shared/think.lark": 978610036,
     "yutori_navigator.lark": 819518602,
 }
 FORMAT = "yutori_navigator"
@@ -153,15 +153,16 @@ first_1 = lazy(globals(), "first_1", r"[<`\{]", "search")
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
-    r')?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|<think(?:ing)?>(?=\r?\n))))()|(?:(?:\{(?=\s{0,99}(?:"(?:type|'
-    "name|arguments|id)\"|[\"'“]{0,2}(?:name|arguments)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{"
-    r'8,10})")\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:['
-    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments'
-    r'|parameters|args)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|'
-    r'(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ '
-    r'\t\x0c\r\n]*()|(\})())|))|)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^'
-    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
-    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
+    "|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}(?:\"(?:type|name|arguments|id)\"|[\"'“]{0,2}(?:na"
+    "me|arguments)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10})\")\\s{0,99}:)))(?:[ \\t\\x0c"
+    r'\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1'
+    r'f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:(?:"(?:arguments|parameters|args)"\s{0,99}:))[ '
+    r'\t\x0c\r\n]*()|(?:(?:"(?:type|index|status)"\s{0,99}:))[ \t\x0c\r\n]*()|(?:"name"\s{0,99}:(?=\s{0,99}"['
+    r'^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*()|(\})())|))|)|(?:'
+    r'"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:)[ \t\x0c\r\n]*())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{'
+    r"0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}"
+    r"\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")

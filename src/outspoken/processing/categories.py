@@ -74,6 +74,7 @@ _TRUNCATED = re.compile("cut-|unclosed-|truncated|token-limit$")
 #: The codes that are no mistake in the response itself.
 OTHER_CODES = frozenset(
     {
+        "ambiguous-space",
         "content-filter",
         "extra-payload",
         "invented-result",

@@ -160,7 +160,7 @@ class Output:
             self._run_start, self._run_end = last.span
 
     def extend(self, segments: list[Any]) -> None:
-        """Add segments of a fork. Text at their beginning continues the open run of text; an answer is one of its own."""
+        """Add segments of a fork. Text at their beginning continues the open run of text."""
         for number, segment in enumerate(segments):
             if type(segment) is Text and self.run_model in (Text, None):
                 if self._run and (number or self._run_end != segment.span[0]):
