@@ -217,3 +217,20 @@ def test_points_are_not_converted_where_kin_formats_write_other_spaces() -> None
         assert (point.x, point.y, named.diagnostics) == (960, 270, [])
         assert parse(text, reply.format or "", screen=screen).diagnostics == []
     assert parse("Thought: So.\nAction: wait()", screen=screen).diagnostics == []
+
+
+def test_points_are_not_converted_where_formats_share_a_marker_and_all_words() -> None:
+    """Two formats read an environment alike and mean other places; what only one of them has is converted."""
+    screen = Screen(1920, 1080)
+    shared = "<computer_env>\nAction: scroll(point='<point>500 250</point>', direction='up')\n</computer_env>"
+    text = f"<thinkt>It is short.</thinkt>\n{shared}"
+    reply = parse(text, screen=screen)
+    point: Any = getattr(reply.actions[0], NAME)
+    assert (point.x, point.y, [found.code for found in reply.diagnostics]) == (500, 250, ["ambiguous-space"])
+    for size in (1, 2, 3, 5, 8):
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert list(stream(pieces, screen=screen))[-1] == Done(reply)
+    own = "<function=click>\n<parameter=point><point>500 250</point></parameter>\n</function>"
+    reply = parse(f"It is there.\n<code_env>\n{own}\n</code_env>", screen=screen)
+    point = getattr(reply.actions[0], NAME)
+    assert (point.x, point.y, reply.diagnostics) == (960, 270, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.budget import RecoveryBudget
@@ -118,8 +119,8 @@ class SegmentPolicy(ParserPolicy):
 class Candidate:
     """Reads one segment by one format, with a parser and a builder of its own.
 
-    `may_end` says that the text may end where the candidate has come to. What it reads counts only with the
-    evidence that is `wanted`.
+    `sharing` are the formats that have the opening marker. `may_end` says that the text may end where the candidate has
+    come to. What it reads counts only with the evidence that is `wanted`.
     """
 
     parser_type: type[AutomatonParser] = AutomatonParser
@@ -127,12 +128,20 @@ class Candidate:
     #: see `evidence`
     wanted = ""
 
-    def __init__(self, name: str, parent: Builder, text: TextBuffer, start: int, budget: RecoveryBudget) -> None:
+    def __init__(
+        self,
+        name: str,
+        parent: Builder,
+        text: TextBuffer,
+        start: int,
+        budget: RecoveryBudget,
+        sharing: Iterable[str] = (),
+    ) -> None:
         self.name = name
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
         #: the spaces of its kin, if points stay in the numbers of the model
-        self.spaces = spaces_of(name, builder.context.settings)
+        self.spaces = spaces_of(name, builder.context.settings, sharing)
         if self.spaces is not None:
             self.spaces.keep_numbers(builder)
         self._calls = parent.output.call_count

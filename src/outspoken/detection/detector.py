@@ -56,6 +56,8 @@ class Detector:
         self.refused: list[FoundMarkup] = []
         #: what evidence the segment of a format needs, if any
         self._wanted: dict[str, str] = {}
+        #: the formats that have the opening marker
+        self._sharing: list[str] = []
 
     # reading
 
@@ -130,6 +132,7 @@ class Detector:
         behind = -1 if self.plain.behind is None else self.plain.behind - text.base
         known = self.detected is not None
         names, likely, self._wanted = self._openers.at(text.text, start, final=final, behind=behind, known=known)
+        self._sharing = names
         if not names:
             self._written = ""  # no format has it here
             self._read_as_text()
@@ -154,7 +157,7 @@ class Detector:
 
     def _candidate(self, name: str) -> Candidate:
         """A format that reads from the opening marker on."""
-        made = self.candidate_type(name, self.builder, self.text, self._start, self.parser.budget)
+        made = self.candidate_type(name, self.builder, self.text, self._start, self.parser.budget, self._sharing)
         made.wanted = self._wanted.get(name, "")
         made.parser.state.end_is_proven = self.parser.state.end_is_proven
         return made

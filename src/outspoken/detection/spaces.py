@@ -38,18 +38,23 @@ class Spaces(NamedTuple):
 _HELPS = ("name the format, or the space: `Settings(coordinates=…)`",)
 
 
-def spaces_of(name: str, settings: Settings) -> Spaces | None:
-    """The spaces in which a format and its kin write points, if points are to be converted and the spaces differ."""
+def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spaces | None:
+    """The spaces in which a format and its kin write points, if points are to be converted and the spaces differ.
+
+    `sharing` are the formats that have the marker with which the segment begins.
+    """
     if settings.screen is None or settings.coordinates is not None:
         return None
-    found = _kin_spaces(name, registry.edition())
+    found = _kin_spaces(name, tuple(sharing), registry.edition())
     return Spaces(found, replace(settings, screen=None, clamp=False)) if len(found) > 1 else None
 
 
 @registry.cached
-def _kin_spaces(name: str, edition: int) -> tuple[str, ...]:
-    """The spaces of the formats of GUI actions that are like the same format."""
+def _kin_spaces(name: str, sharing: tuple[str, ...], edition: int) -> tuple[str, ...]:
+    """The spaces of the formats of GUI actions that are like the same format, or share a marker and all words."""
+    actions = registry.header(name).actions
     kin = [other for other in registry.names(edition) if _origin(other) == _origin(name)]
+    kin += [other for other in sharing if registry.header(other).actions == actions]
     headers = [registry.header(other) for other in kin]
     return tuple(sorted({str(header.space) for header in headers if header.actions}.difference(_WITHOUT_POINTS)))
 

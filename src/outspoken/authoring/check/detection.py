@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
-from outspoken import Reply, parse
+from outspoken import Reply, Screen, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.text import listed
@@ -24,6 +24,7 @@ from .findings import CheckedFile, Finding, Span
 #: The segments that a caller acts on.
 _EFFECTS = frozenset({"tool_call", "action", "payload"})
 _LEFT_OUT = {"span", "repairs"}
+_SCREEN = Screen(1000, 800)
 _INDENT = re.compile(r"//[ ]{0,3}")
 
 
@@ -102,17 +103,19 @@ def _compared(
     """Does detection find all that the format itself finds in a text, and no further calls?
 
     A text in which the format itself does nothing may be another format's: then that is only worth a note. Of formats
-    that write calls alike and mean other things by them, the header says which is named.
+    that write calls alike and mean other things by them, the header says which is named. Points may be in another space
+    if detection converts none and says so.
     """
     if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
-    own, other = _content(named.segments), _content(detected.segments)
+    essence = _spaceless if _leaves_spaces_open(detected.raw) else _essence
+    own, other = _content(named.segments, essence), _content(detected.segments, essence)
     deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
-    surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s) not in own]
+    surplus = [s for s in detected.segments if s.kind in _EFFECTS and essence(s) not in own]
     evident = _evident(name, header, named)
-    if _is_within(_content(evident), other) and not surplus:
+    if _is_within(_content(evident, essence), other) and not surplus:
         return
-    missing = next((s for s in evident if s.kind != "text" and _essence(s) not in other), None)
+    missing = next((s for s in evident if s.kind != "text" and essence(s) not in other), None)
     first: Any = missing or (surplus or named.segments)[0]
     span = first.span if source is None else example_span(source, named.raw, first.span)
     read_as = f"as `{detected.format}`" if detected.format else "as text"
@@ -170,12 +173,34 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
     return found
 
 
-def _content(segments: Sequence[Any]) -> list[Any]:
-    return [_essence(segment) for segment in segments if segment.kind != "text"]
+def _content(segments: Sequence[Any], essence: Callable[[Any], Any]) -> list[Any]:
+    return [essence(segment) for segment in segments if segment.kind != "text"]
 
 
 def _essence(segment: Any) -> Any:
     return segment.model_dump(exclude=_LEFT_OUT)
+
+
+def _spaceless(segment: Any) -> Any:
+    """The essence of a segment without the spaces of its points."""
+    return _without_spaces(_essence(segment))
+
+
+def _without_spaces(value: Any) -> Any:
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: _without_spaces(item) for key, item in items if key != "space"}
+    if isinstance(value, (list, tuple)):
+        return [_without_spaces(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def _leaves_spaces_open(text: str) -> bool:
+    """Does detection report that the space of each point in a text is open, rather than convert any?"""
+    reply = parse(text, screen=_SCREEN)
+    reported = [found.span for found in reply.diagnostics if found.code == "ambiguous-space"]
+    pointing = [s.span for s in reply.segments if s.kind == "action" and "'space': " in repr(_essence(s))]
+    return bool(reported) and all(span in reported for span in pointing)
 
 
 def _kind(segment: Any) -> str:
