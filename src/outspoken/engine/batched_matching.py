@@ -85,6 +85,9 @@ def _pass_on(parser: AutomatonParser, free: Transition, role: str, start: int, e
     builder, state, base = parser.builder, parser.state, parser.text.base
     if role == "TEXT":
         builder.output.consumed = base + start
+    elif role == "REASONING":
+        builder.reasoning_at(base + start)
+        builder.reasoning_at(base + end)
     piece = ""
     if start < end:
         trims = role in state.trims

@@ -144,6 +144,8 @@ class SingleSteps:
         self.state.config = free.target
         if free.terminal.short == "ARG_VALUE":
             self.builder.calls.end_value(free.target)
+        elif free.terminal.short == "REASONING":
+            self.builder.reasoning_at(self.text.base + at)
         if free.before or free.after:
             carry_out(self.builder, free, Place(at, at), self.text.base)
 

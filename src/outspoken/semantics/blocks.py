@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from outspoken.results.replies import Reasoning
+
 from . import segments, unknown_keys
 from .open_node import OpenNode
 from .segments import NO_CALLS
@@ -25,7 +27,15 @@ def reopen(b: Builder, kinds: str) -> None:
 
 def end_think(b: Builder, end: int) -> None:
     """Reasoning is complete: free text, or the text of a JSON string."""
-    node = b.nodes.pop()
+    node, output = b.nodes[-1], b.output
+    if node.text_start is not None and node.content is None:
+        has_begun = output.run_model is Reasoning
+        start = output.run_end if has_begun else node.text_start
+        tags = b.source.slice(start, node.text_end).rstrip() if start < node.text_end else ""
+        if tags:  # those of reasoning within it that nothing follows
+            lead = 0 if has_begun else len(tags) - len(tags.lstrip())
+            output.reasoning(tags[lead:], start + lead, start + len(tags))
+    b.nodes.pop()
     segments.end_think(b.output, node.start, end, node.content, node.content_span)
 
 

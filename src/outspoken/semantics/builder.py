@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from outspoken.grammar.header import Header
 from outspoken.results.events import Event, ToolCallDelta, ToolCallStart
-from outspoken.results.replies import ToolCall
+from outspoken.results.replies import Reasoning, ToolCall
 
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
@@ -42,8 +42,20 @@ class Builder:
         self.output.text(piece, start, end)
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
-        """More reasoning."""
-        self.output.reasoning(piece, start, end)
+        """More reasoning. Tags of reasoning within it that stand before the first piece belong to it."""
+        output = self.output
+        begun = self.nodes[-1].text_start if self.nodes and output.run_model is not Reasoning else None
+        if begun is not None and begun < start and (tags := self.source.slice(begun, start).lstrip()):
+            piece, start = tags + piece, start - len(tags)
+        output.reasoning(piece, start, end)
+
+    def reasoning_at(self, at: int) -> None:
+        """A stretch of reasoning begins or ends at an offset."""
+        node = self.nodes[-1] if self.nodes else None
+        if node is not None and node.kinds == "think":
+            if node.text_start is None:
+                node.text_start = max(at, 0)
+            node.text_end = at
 
     def code(self, piece: str, start: int, end: int) -> None:
         """More of a code sample, which is text together with its fence."""

@@ -59,6 +59,9 @@ class OpenNode:
     #: an argument was read of a call that may be an action, whose start is therefore not sent
     held_back = False
     problem = ""
+    #: where the first stretch of its reasoning begins, and where the last one ends
+    text_start: int | None = None
+    text_end = 0
     #: the entries of its object whose keys the grammar does not know
     unknown: tuple[UnknownEntry, ...] = ()
     content: str | None = None

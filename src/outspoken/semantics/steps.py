@@ -82,8 +82,12 @@ def apply_step(builder: Builder, step: Step, free: FreeText) -> None:
         return  # a dropped step without edits is a marker cut off by the end of the text
     if step.is_text:
         role = transition.terminal.short
+        if role == "REASONING":
+            builder.reasoning_at(step.start)
         if free.text:
             FREE[role](builder, free.text, free.start, free.end)
+        if role == "REASONING":
+            builder.reasoning_at(step.end)
         if role == "ARG_VALUE":
             builder.calls.end_value(transition.target)
     elif step.value_text:
@@ -102,6 +106,8 @@ def begin_text(builder: Builder, role: str, at: int, trims: frozenset[str], *, a
     """Free text begins at an offset. Returns whether white space at its start belongs to the marker before it."""
     if role == "TEXT":
         builder.output.consumed = at
+    elif role == "REASONING":
+        builder.reasoning_at(at)
     return after_marker and role in trims and not (role == "TEXT" and builder.output.after_text)
 
 

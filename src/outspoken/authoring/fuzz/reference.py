@@ -82,6 +82,8 @@ class _OpenNode:
     is_text: bool = False
     #: the keys and values of entries that have no meaning
     unknown: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    #: where its reasoning begins
+    reasoning_start: int | None = None
 
 
 class _Reader:
@@ -112,10 +114,7 @@ class _Reader:
         if short == "TEXT":
             self.show(token.start, token.end)
         elif short == "REASONING":
-            piece = self.text[max(token.start, self.begins) : token.end]
-            self.segments.append(
-                ["think", _trimmed(piece, True, token.end < len(self.text)) if "REASONING" in self.trims else piece]
-            )
+            self.reasoning(token)
         elif short == "ARG_VALUE":
             bare = piece.strip(BLANK) if "ARG_VALUE" in self.trims else piece
             self.nodes[-1].bare = bare
@@ -124,6 +123,18 @@ class _Reader:
             self.nodes[-1].value = token.value  # the argument may end only behind its closing marker
             self.nodes[-1].written = piece
         self.operate(token.step.after, token.start, token.end, piece)
+
+    def reasoning(self, token: Token) -> None:
+        """Add reasoning. Reasoning within it belongs to it, together with its tags."""
+        start, node = token.start, self.nodes[-1] if self.nodes else _OpenNode("")
+        if node.reasoning_start is not None:
+            start = node.reasoning_start
+            self.segments.pop()
+        node.reasoning_start = start
+        piece = self.text[max(start, self.begins) : token.end]
+        self.segments.append(
+            ["think", _trimmed(piece, True, token.end < len(self.text)) if "REASONING" in self.trims else piece]
+        )
 
     def show(self, start: int, end: int) -> None:
         """Add text, merged with text directly before it."""
