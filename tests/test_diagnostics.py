@@ -16,7 +16,7 @@ QWEN = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>
 REGISTRY = PayloadRegistry([PayloadType("card", "CARD")])
 
 #: code: format or registry, text, the diagnostic in one line
-MESSAGES: dict[str, tuple[str | PayloadRegistry, str, str]] = {
+MESSAGES: dict[str, tuple[str | PayloadRegistry | Parser, str, str]] = {
     "unclosed-call": (
         "hermes",
         '<tool_call>{"name": "f", "arguments": {"a": 1',

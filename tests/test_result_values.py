@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
@@ -32,7 +32,7 @@ def test_a_reply_is_a_value(case: Case) -> None:
     assert Reply.model_validate(reply.model_dump()) == reply
     assert Reply.model_validate_json(reply.model_dump_json()) == reply
     assert {name: getattr(reply, name) for name in PROPERTIES} == read
-    lists = [found for found in read.values() if isinstance(found, list)]
+    lists = [cast("list[object]", found) for found in read.values() if isinstance(found, list)]
     assert all(segment in reply.segments for found in lists for segment in found)
 
 
