@@ -19,6 +19,7 @@ from outspoken.results.actions.base import BaseAction
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
+from outspoken.results.message_text import text_pieces
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
@@ -239,13 +240,32 @@ def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coo
     reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates))
     read = _merged([_meaning(s) for s in reply.segments])
     meant = _merged([_meaning(s) for s in segments])
-    if read != meant:
+    if read == meant:
+        if _text_borders(reply.segments, reply.raw) <= _text_borders(segments):
+            return
+        part, other = "a text", "two texts"
+    else:
         at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
         part = _difference(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
         other = _read_as(reply, at, read)
-        raise RenderError(
-            f"`{name}` cannot carry {part}: what it would write reads back as {other}: {_excerpt(text)!r}"
-        )
+    raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as {other}: {_excerpt(text)!r}")
+
+
+def _text_borders(segments: Sequence[Any], raw: str | None = None) -> set[int]:
+    """Where neighbouring texts meet: how many characters that are not blank all texts have up to there.
+
+    Of a reply, whose response is `raw`, only where its text has a separator, since markup stood between them.
+    """
+    texts = [_meaning(s)[1] if isinstance(s, (Text, JsonValue)) else "" for s in segments]
+    pieces = text_pieces(segments, raw) if raw is not None else []
+    borders, length = set[int](), 0
+    for number, text in enumerate(texts):
+        before = texts[number - 1] if number else ""
+        joined = "".join(pieces[number - 1 : number + 1]).strip()
+        if before and text and (raw is None or joined != (before + text).strip()):
+            borders.add(length)
+        length += len("".join(text.split()))
+    return borders
 
 
 def _excerpt(text: str) -> str:
