@@ -30,7 +30,7 @@ def end_think(b: Builder, end: int) -> None:
     node, output = b.nodes[-1], b.output
     if node.text_start is not None and node.content is None:
         has_begun = output.run_model is Reasoning
-        start = output.run_end if has_begun else node.text_start
+        start = node.text_start
         tags = b.source.slice(start, node.text_end).rstrip() if start < node.text_end else ""
         if tags:  # those of reasoning within it that nothing follows
             lead = 0 if has_begun else len(tags) - len(tags.lstrip())

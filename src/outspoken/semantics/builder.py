@@ -43,11 +43,13 @@ class Builder:
 
     def reasoning(self, piece: str, start: int, end: int) -> None:
         """More reasoning. Tags of reasoning within it that stand before the first piece belong to it."""
-        output = self.output
-        begun = self.nodes[-1].text_start if self.nodes and output.run_model is not Reasoning else None
-        if begun is not None and begun < start and (tags := self.source.slice(begun, start).lstrip()):
-            piece, start = tags + piece, start - len(tags)
-        output.reasoning(piece, start, end)
+        node = self.nodes[-1] if self.nodes else None
+        if node is not None and node.text_start is not None:
+            begun, node.text_start = node.text_start, end
+            if begun < start and self.output.run_model is not Reasoning:
+                tags = self.source.slice(begun, start).lstrip()
+                piece, start = tags + piece, start - len(tags)
+        self.output.reasoning(piece, start, end)
 
     def reasoning_at(self, at: int) -> None:
         """A stretch of reasoning begins or ends at an offset."""

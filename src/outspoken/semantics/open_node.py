@@ -59,7 +59,7 @@ class OpenNode:
     #: an argument was read of a call that may be an action, whose start is therefore not sent
     held_back = False
     problem = ""
-    #: where the first stretch of its reasoning begins, and where the last one ends
+    #: where its reasoning that was not passed on yet begins, and where the last stretch of it ends
     text_start: int | None = None
     text_end = 0
     #: the entries of its object whose keys the grammar does not know

@@ -181,11 +181,6 @@ class Output:
         return self._run_start if self.run_model is not None else None
 
     @property
-    def run_end(self) -> int:
-        """Where the text or reasoning that is open ends so far."""
-        return self._run_end
-
-    @property
     def open_length(self) -> int:
         """The length of the text or reasoning that is still open."""
         return len("".join(self._run))

@@ -146,7 +146,10 @@ class TokenWriter:
         """An action whose word is the value of an argument, as `action` gives it; that argument comes first mostly."""
         if self._actions is None or not self._actions.naming:
             return "", []
-        rule = self._random.choice([m for m in self._actions.rules if _action_words(m)])
+        rules = [rule for rule in self._actions.rules if _action_words(rule)]
+        if not rules:  # it is known by an argument that may say anything
+            return "", []
+        rule = self._random.choice(rules)
         keys = self._keys_of(rule)
         naming = next(key for key in keys if key in self._actions.naming)
         if self._random.random() < 0.8:
