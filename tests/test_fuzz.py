@@ -240,7 +240,7 @@ def test_findings_become_cases(checkout: Checkout, capsys: pytest.CaptureFixture
 
 @pytest.mark.usefixtures("clock")
 def test_no_findings_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--seed", "2173", "--runs", "113"], checkout) == 0  # the fewest that take every form
+    assert main(["--seed", "4644", "--runs", "151"], checkout) == 0  # the fewest that take every form
     out, err = capsys.readouterr()
     generator = Generator("text")
     steps, forms = len(generator.map.steps), len(generator.forms)
@@ -280,7 +280,7 @@ def test_run_can_be_interrupted(
 
 def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Checkout) -> None:
     def fails(text: str, *arguments: Any, **options: Any) -> Reply:
-        if text.count("a") > 2:
+        if text.count("a") > 2 and len(text) < 8_000:  # not one that is padded
             raise IndexError(len(text))
         return parse(text, *arguments, **options)
 
