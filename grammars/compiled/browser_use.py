@@ -21,7 +21,7 @@ SOURCES = {
     "browser_use.lark": 3131143413,
     "shared/browser_use.lark": 598037379,
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 1070688367,
+    "shared/fenced.lark": 47765325,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
@@ -162,21 +162,21 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
-    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
-    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
-    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
-    r'\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|'
-    r"send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|upload_file|search|navigate|go_|open_tab|swit"
-    r'ch|close|wait|screenshot|extract|find_|evaluate|read_file|write_file|replace_file|save_|done)\w{0,40}"'
-    r'\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t'
-    r"\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])"
-    r"<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ]"
-    ")<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?("
-    "?:current_state|thinking|evaluation_previous_goal|memory|next_goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?"
-    "\\[))[\"']?\\s{0,99}:)))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^\\n ]```)(?:json|xml|tool)[^`\\n]{0,80}\\n)"
-    r")()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?"
-    r"<!``)[^`\n]{1,1000}`(?!`)()",
+    r"`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,99}[^\r\n ])|(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|x"
+    r"ml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)"
+    r"(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|```(?"
+    r"<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=[\[{"
+    r"])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`)|(?:"
+    r'(?:\[(?=\s{0,99}\{\s{0,99}"(?:click|input|send_keys|scroll|drag_drop|select_|dropdown_|get_dropdown|upl'
+    r"oad_file|search|navigate|go_|open_tab|switch|close|wait|screenshot|extract|find_|evaluate|read_file|wri"
+    r'te_file|replace_file|save_|done)\w{0,40}"\s{0,99}:\s{0,99}(?:\{|null))))(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t'
+    r'\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?::)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>'
+    r"\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])("
+    "?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?="
+    "\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?(?:current_state|thinking|evaluation_previous_goal|memory|next_"
+    "goal|action(?=[\"']?\\s{0,99}:\\s{0,99}\"?\\[))[\"']?\\s{0,99}:)))[ \\t\\x0c\\r\\n]*()|(?:(?i:```(?<![^"
+    r"\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()"
+    r"|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -350,7 +350,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
+                        # state 1: at an opening marker; expected: _SPANNED_TEXT, _FENCED_OPEN, _LABELLED_O…
                         m = match_1(text, pos)
                         if m is None:
                             return None

@@ -25,7 +25,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "json.lark": 2207320792,
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 1070688367,
+    "shared/fenced.lark": 47765325,
     "shared/json.lark": 3103418837,
     "shared/json_call.lark": 579382445,
     "shared/text.lark": 3208784555,
@@ -54,21 +54,22 @@ VALUE_PHRASES = ()
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
-    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
-    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
-    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
-    r"\[{])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>"
-    r"|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<"
-    "=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\[(?="
-    "\\s{0,99}\\{\\s{0,99}(?:\"(?:name|arguments|parameters|args|id)\"|[\"'“]{0,2}(?:name|arguments|parameter"
-    "s)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmetsPARMETS]{9,11})\")\\s{0,99}:)))(?:"
-    "[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))(?:[ \\t\\x0c\\r\\n]*("
-    r'?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:arguments|parameters|args)"\s{0'
-    r',99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?'
-    ":(?:,)[ \\t\\x0c\\r\\n]*())|))|))|))|)|(?:(?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s{0,9}[:：]))))[ "
-    r"\t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!jso"
-    r"n|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
+    r"`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,99}[^\r\n ])|(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|x"
+    r"ml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)"
+    r"(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|```(?"
+    r"<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=[\[{"
+    r"])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`)|(?:"
+    r"(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>"
+    "|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<t"
+    r'hink(?:ing)?>(?=\r?\n))))()|(?:(?:\[(?=\s{0,99}\{\s{0,99}(?:"(?:name|arguments|parameters|args|id)"|["'
+    "'“]{0,2}(?:name|arguments|parameters)[\"'”]{0,2}|\"(?:[nameNAME]{3,5}|[argumentsARGUMENTS]{8,10}|[parmet"
+    "sPARMETS]{9,11})\")\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:((?:\\{(?=\\s{0,99}(?:[\"'“＂}]|[A-Za-z]{1,20}\\s"
+    r'{0,9}[:：]))))(?:[ \t\x0c\r\n]*(?:(?:(?:"(?:id|call_id|tool_call_id)"\s{0,99}:(?=\s{0,99}")))|(?:(?:"(?:'
+    r'arguments|parameters|args)"\s{0,99}:))|(?:"name"\s{0,99}:(?=\s{0,99}"[^"]))(?:[ \t\x0c\r\n]*(?:("[^"'
+    r'\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|))|))|)|(?:(?:\{(?=\s{0,99}(?:["'
+    r"'“＂}]|[A-Za-z]{1,20}\s{0,9}[:：]))))[ \t\x0c\r\n]*()|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,8"
+    r"0}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|"
+    r"`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -347,7 +348,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 continue
                             return None
                         else:
-                            # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
+                            # state 1: at an opening marker; expected: _SPANNED_TEXT, _FENCED_OPEN, _LABELLED_O…
                             m = match_1(text, pos)
                             if m is None:
                                 return None

@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 
 SOURCES = {
     "shared/code.lark": 2140030260,
-    "shared/fenced.lark": 1070688367,
+    "shared/fenced.lark": 47765325,
     "shared/json.lark": 3103418837,
     "shared/json_action.lark": 637359525,
     "shared/text.lark": 3208784555,
@@ -163,29 +163,24 @@ header = Header(
 first_1 = lazy(globals(), "first_1", r"[<\[`\{\~]", "search")
 match_1 = lazy(
     globals(), "match_1",
-    r"(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|xml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n"
-    r"\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`"
-    r"\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,3}(?![^\r\n]))|```"
-    r"(?<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=["
-    "\\[{])|~~~(?<!~~~~)~{0,12}[^~\\n{\\[]{0,80}\\s{0,99}(?=[\\[{])|(?:(?:\\{(?=\\s{0,99}[\"']?(?:action_type"
-    "|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|\\{(?=\\s{0,99}\"action\"\\s{0,99}:\\s{0,99"
-    r'}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s{0,99}"useful_information"\s{0,99}:))'
-    r')(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r'
-    r'\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>]['
-    r" ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…]"
-    "[ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"'"
-    r"]?(?:actions|user_goal_\w{1,20}|action_plan|page_info|thoughts|(?:verification_code|place_to_enter|shou"
-    "ld_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?:user_goal_achieved|"
-    r"place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verific"
-    r'ation_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)'
-    r'|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,9'
-    r'9}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actio'
-    "ns\"\\s{0,99}:)[ \\t\\x0c\\r\\n]*())|)|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|u"
-    "ser_detail_query|id|element_id)[\"']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:("
-    r'?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)['
-    r" \t\x0c\r\n]*())|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^"
-    r"\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`"
-    r"(?!`)()",
+    r"`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`[ ]{0,99}[^\r\n ])|(?:(?i:```(?<!````)[ \t]{0,9}(?:(?:json|x"
+    r"ml|tool|javascript|js|typescript|ts)[^`\n{\[]{0,80})?\s{0,9}\n\s{0,99}(?=[\[{])))()|(?:(?i:```(?<!````)"
+    r"(?![ \t]{0,9}(?:json|xml|tool|javascript|js|typescript|ts))[^`\n{\[]{1,80}\n\s{0,99}(?=[\[{])))()|```(?"
+    r"<!````)[ \t]{0,9}[\w+\-]{0,20}[ \t]{0,9}(?=[\[{])()|````(?<!`````)`{0,12}[^`\n{\[]{0,80}\s{0,99}(?=[\[{"
+    r"])|~~~(?<!~~~~)~{0,12}[^~\n{\[]{0,80}\s{0,99}(?=[\[{])|`(?<![^\n]`)(?=[ ]{0,9}[\[{][^`\n]{1,1000}`)|(?:"
+    "(?:\\{(?=\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\"']?\\s{0,99}:)|\\{(?"
+    r'=\s{0,99}"action"\s{0,99}:\s{0,99}"\w{1,40}"\s{0,99},\s{0,99}"useful_information"\s{0,99}:)|\{(?=\s{0,9'
+    r'9}"useful_information"\s{0,99}:)))(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]'
+    r'*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:(?:(?i:(?<![^\n>\w.!'
+    r"?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=["
+    " ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?"
+    "\\n))))()|(?:(?:\\{(?=\\s{0,99}[\"']?(?:actions|user_goal_\\w{1,20}|action_plan|page_info|thoughts|(?:ve"
+    "rification_code|place_to_enter|should_enter|should_verify)_\\w{1,40})[\"']?\\s{0,99}:)))[ \\t\\x0c\\r\\n"
+    "]*()|(?:(?:\\[(?=\\s{0,99}\\{\\s{0,99}[\"']?(?:action_type|reasoning|user_detail_query|id|element_id)[\""
+    "']?\\s{0,99}:)))(?:[ \\t\\x0c\\r\\n]*(?:(\\{)(?:[ \\t\\x0c\\r\\n]*(?:(?:\"(?=[^\"\\\\\\n]{1,99}\"\\s{0,9"
+    r'9}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|)'
+    r"|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`"
+    r"\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()",
 )
 match_2 = lazy(
     globals(), "match_2",
@@ -212,21 +207,23 @@ match_6 = lazy(
     r'tage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))('
     r'?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|'
     r'should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s'
-    r'{0,99}(?:true|false|null))|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_rea'
-    r'soning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x'
-    r'0c\r\n]*())|))|))|))|)|((?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoni'
-    r'ng)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0'
-    r'c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_enter_verification_code|should_\w{1,60}|user_goal_stage|ac'
-    r'tion_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))|(?:(?:"'
-    r'(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))'
-    r'|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0'
-    r'c\r\n]*(?:(\{)[ \t\x0c\r\n]*()|\][ \t\x0c\r\n]*())|))|)|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[a'
-    r'ctionsACTIONS]{0,7}"\s{0,99}:(?=\s{0,99}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
+    r'{0,99}(?:true|false|null))|(?:(?:"(?:user_goal_stage|action_plan|page_info|thoughts|verification_code_r'
+    r'easoning)"\s{0,99}:(?=\s{0,99}")))|(?:"actions"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|((?:"(?:user_goal_stage'
+    r'|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:[ \t\x0c\r\n]*('
+    r'?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?:user_goal_achieved|place_to_e'
+    r"nter_verification_code|should_\w{1,60}|user_goal_stage|action_plan|page_info|thoughts|verification_code"
+    r'_reasoning)"\s{0,99}:\s{0,99}(?:true|false|null))(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|)|((?:"(?:u'
+    r'ser_goal_stage|action_plan|page_info|thoughts|verification_code_reasoning)"\s{0,99}:(?=\s{0,99}")))(?:['
+    r' \t\x0c\r\n]*(?:("[^"\\\x00-\x1f]*")(?:[ \t\x0c\r\n]*(?:(?:,)[ \t\x0c\r\n]*())|))|)|(?:"actions"\s{0,99'
+    r'}:)[ \t\x0c\r\n]*())|))|))|)|(?:"actions"\s{0,99}:)(?:[ \t\x0c\r\n]*(?:\[(?:[ \t\x0c\r\n]*(?:(\{)[ \t\x'
+    r'0c\r\n]*())|))|)|"(?=[^"\n]{6,8}")[actionsACTIONS]{0,7}[^"\n]?[actionsACTIONS]{0,7}"\s{0,99}:(?=\s{0,99'
+    r'}\[\s{0,99}\{)|(?:"(?:[^"\\\n]|\\.){0,200}"\s{0,99}:))',
 )
 match_7 = lazy(
     globals(), "match_7",
     r'[ \t\x0c\r\n]*(?:null|\{|\[(?:[ \t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:)'
-    r')(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|))|))',
+    r')(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|\](?:['
+    r" \t\x0c\r\n]*(?:\}())|))|))",
 )
 match_8 = lazy(
     globals(), "match_8",
@@ -253,9 +250,8 @@ match_11 = lazy(
     r'[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1,99})(?:[ \t\x0c\r\n]*'
     r'(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|)|\})',
 )
-match_12 = lazy(globals(), "match_12", r"[ \t\x0c\r\n]*(?:(?:,)|\}())")
-match_13 = lazy(
-    globals(), "match_13",
+match_12 = lazy(
+    globals(), "match_12",
     r'[ \t\x0c\r\n]*(?:(?:,)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n'
     r']{1,99})(?:[ \t\x0c\r\n]*(?:(?:"\s{0,99}:)[ \t\x0c\r\n]*())|))|))|)|(\})(?:[ \t\x0c\r\n]*(?:(?:,)(?:[ '
     r'\t\x0c\r\n]*(?:(\{)(?:[ \t\x0c\r\n]*(?:(?:"(?=[^"\\\n]{1,99}"\s{0,99}:))(?:[ \t\x0c\r\n]*(?:([^"\\\n]{1'
@@ -324,29 +320,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             start0 = m.start(8)
-                            content0 = None
-                            said = m[9]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(9), m.end(9))
-                            end_think(out, start0, m.end(9), *(content0 or ()))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 11:
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[9]
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 14:
-                            start0 = m.start(12)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[13]
-                            pos = m.end()
-                            s = 7
-                            continue
                         return None
                     else:
-                        # state 1: at an opening marker; expected: _FENCED_OPEN, _LABELLED_OPEN, _SPANNED_O…
+                        # state 1: at an opening marker; expected: _SPANNED_TEXT, _FENCED_OPEN, _LABELLED_O…
                         m = match_1(text, pos)
                         if m is None:
                             return None
@@ -428,27 +409,12 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             continue
                         if g == 10:
                             start0 = m.start(8)
-                            content0 = None
-                            said = m[9]
-                            last = said[1:-1]
-                            if last.__class__ is str:
-                                content0 = last, (m.start(9), m.end(9))
-                            end_think(out, start0, m.end(9), *(content0 or ()))
-                            pos = m.end()
-                            s = 5
-                            continue
-                        if g == 11:
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            key0 = m[9]
                             pos = m.end()
                             s = 6
                             continue
-                        if g == 14:
-                            start0 = m.start(12)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            key0 = m[13]
-                            pos = m.end()
-                            s = 7
-                            continue
-                        if g == 15:
+                        if g == 11:
                             start0 = m.start()
                             pos = m.end()
                             # after _FENCE_OPEN in code; expected: CODE
@@ -474,7 +440,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 16:
+                        if g == 12:
                             start0 = m.start()
                             pos = m.end()
                             # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -500,11 +466,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.show(e)
                             return None
-                        if g == 17:
+                        if g == 13:
                             start0 = m.start()
                             end_code(out, start0, m.end())
                             pos = m.end()
-                            s = 8
+                            s = 7
                             continue
                         return None
                 else:
@@ -529,14 +495,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 m = match_6(text, pos)
                                 if m is not None:
                                     g = m.lastindex
-                                    if g == 6:
-                                        start0 = m.start(4)
+                                    if g == 8:
+                                        start0 = m.start(2)
                                         content0 = None
-                                        said = m[5]
+                                        said = m[3]
                                         last = said[1:-1]
                                         if last.__class__ is str:
-                                            content0 = last, (m.start(5), m.end(5))
-                                        end_think(out, start0, m.end(5), *(content0 or ()))
+                                            content0 = last, (m.start(3), m.end(3))
+                                        end_think(out, start0, m.end(3), *(content0 or ()))
                                         pos = m.end()
                                         # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
                                         if pos == n:
@@ -601,7 +567,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                             ):
                                                                 return None
                                                             pos = m.end()
-                                                            s = 9
+                                                            s = 8
                                                             continue
                                                         return None
                                                     return bool(out.segments or out.run_model)
@@ -728,7 +694,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 10
+                                            s = 9
                                             continue
                                         return bool(out.segments or out.run_model)
                                     if g == 4:
@@ -737,7 +703,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                             return None
                                         pos = m.end()
-                                        s = 8
+                                        s = 7
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
@@ -764,63 +730,64 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if g == 1:
                                 end_think(out, start0, m.end(), *(content0 or ()))
                                 pos = m.end()
-                                s = 8
+                                s = 7
                                 continue
                             return None
             else:
                 if s < 8:
                     if s < 6:
-                        # state 5: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTI…
+                        # state 5: after '{'; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACTIO…
                         if pos == n:
                             return None
                         m = match_6(text, pos)
                         if m is not None:
                             g = m.lastindex
-                            if g == 3:
-                                start0 = m.start(1)
-                                content0 = None
-                                said = m[2]
-                                last = said[1:-1]
-                                if last.__class__ is str:
-                                    content0 = last, (m.start(2), m.end(2))
-                                end_think(out, start0, m.end(2), *(content0 or ()))
+                            if g == 1:
                                 pos = m.end()
-                                s = 5
+                                s = 10
                                 continue
-                            if g == 6:
-                                start0 = m.start(4)
+                            if g == 4:
+                                start0 = m.start(2)
                                 content0 = None
-                                said = m[5]
+                                said = m[3]
                                 last = said[1:-1]
                                 if last.__class__ is str:
-                                    content0 = last, (m.start(5), m.end(5))
-                                end_think(out, start0, m.end(5), *(content0 or ()))
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
                                 pos = m.end()
-                                # after '"actions": '; expected: 'null', '{', '[', JSON_STRING
-                                if pos == n:
-                                    return None
-                                m = match_7(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 3:
-                                        start0 = m.start(1)
-                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                        key0 = m[2]
-                                        pos = m.end()
-                                        s = 11
-                                        continue
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c == "\"":
-                                    return None
-                                return bool(out.segments or out.run_model)
+                                s = 11
+                                continue
+                            if g == 7:
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                start0 = m.start(5)
+                                content0 = None
+                                said = m[6]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(6), m.end(6))
+                                end_think(out, start0, m.end(6), *(content0 or ()))
+                                pos = m.end()
+                                s = 11
+                                continue
                             if g == 8:
-                                start0 = m.start(7)
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                pos = m.end()
+                                s = 10
+                                continue
+                            if g == 10:
+                                start0 = m.start(9)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                 pos = m.end()
                                 # after '{' in action; expected: '"', '}'
@@ -832,30 +799,298 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if g == 2:
                                         key0 = m[1]
                                         pos = m.end()
-                                        s = 11
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
-                            if g == 9:
-                                pos = m.end()
-                                # after ']'; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_12(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 1:
-                                        out.after_text = False
-                                        pos = m.end()
-                                        s = 8
-                                        continue
+                                        # after '": ' in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            # after JSON_VALUE in action; expected: ', ', '}'
+                                            if pos == n:
+                                                return None
+                                            m = match_8(text, pos)
+                                            if m is not None:
+                                                g = m.lastindex
+                                                if g == 2:
+                                                    key0 = m[1]
+                                                    pos = m.end()
+                                                    # after '": ' in action; expected: JSON_VALUE
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                    if c in " \t\r\n\x0c":
+                                                        pos = blanks(text, pos).end()
+                                                        if pos == n:
+                                                            return None
+                                                        c = text[pos]
+                                                    if c in "\"-0123456789[fnt{":
+                                                        found = read_at(text, pos, depth)
+                                                        if found is None:
+                                                            return None
+                                                        last, e, said = found
+                                                        if key0 is None and name0 is None and tools is not None:
+                                                            return None
+                                                        k = key0 or place_name(args0, tools, name0)
+                                                        if bare0 is None:
+                                                            value, t = last, said or to_json(last)
+                                                        else:
+                                                            types = types_of(tools, name0, k)
+                                                            if True:
+                                                                if types is not None:
+                                                                    return None
+                                                                value, fits = bare0, True
+                                                            else:
+                                                                value, fits = bare_value(bare0, types, "json")
+                                                            if not fits:
+                                                                return None
+                                                            t = to_json(value)
+                                                        if args0 is None:
+                                                            args0, parts0 = {}, []
+                                                        elif k in args0:
+                                                            return None
+                                                        parts0.append(argument_text(args0, k, t))
+                                                        args0[k] = value
+                                                        key0 = bare0 = None
+                                                        pos = e
+                                                        s = 12
+                                                        continue
+                                                    return bool(out.segments or out.run_model)
+                                                return None
+                                            return bool(out.segments or out.run_model)
+                                        return bool(out.segments or out.run_model)
                                     return None
                                 return bool(out.segments or out.run_model)
                             return None
                         return bool(out.segments or out.run_model)
                     else:
                         if s < 7:
-                            # state 6: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
+                            # state 6: after '": ' in action; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                # after JSON_VALUE in action; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_12(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        # after '": ' in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 13
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    if g == 7:
+                                        e = m.end(3)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        pos = m.end()
+                                        s = 7
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 7: after _CODE_SPAN; expected: TEXT
+                            if once:
+                                out.flush()
+                                return pos
+                            e = pos
+                            while True:
+                                if e >= n or text[e] not in "<[`{~":
+                                    m = first_1(text, e)
+                                    if m is None:
+                                        break
+                                    e = m.start()
+                                m = match_1(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                            if m is None:
+                                out.consumed = pos
+                                if pos < n:
+                                    piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
+                                    if piece:
+                                        out.text(piece, a, a + len(piece))
+                                break
+                            out.consumed = pos
+                            if pos < e:
+                                piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
+                                if piece:
+                                    out.text(piece, a, a + len(piece))
+                            return None
+                else:
+                    if s < 9:
+                        return None
+                    else:
+                        if s < 10:
+                            # state 9: after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_9(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 9
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 4:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 10: after '"actions": '; expected: 'null', '{', '[', JSON_STRING
                             if pos == n:
                                 return None
                             m = match_7(text, pos)
@@ -865,6 +1100,124 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     start0 = m.start(1)
                                     name0 = id0 = args0 = parts0 = key0 = bare0 = None
                                     key0 = m[2]
+                                    pos = m.end()
+                                    s = 14
+                                    continue
+                                if g == 4:
+                                    out.after_text = False
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c == "\"":
+                                return None
+                            return bool(out.segments or out.run_model)
+        else:
+            if s < 17:
+                if s < 14:
+                    if s < 12:
+                        # state 11: after ', '; expected: _FLAG, '"action_plan": ', '"actions": ', _ODD_ACT…
+                        if pos == n:
+                            return None
+                        m = match_6(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 8:
+                                start0 = m.start(2)
+                                content0 = None
+                                said = m[3]
+                                last = said[1:-1]
+                                if last.__class__ is str:
+                                    content0 = last, (m.start(3), m.end(3))
+                                end_think(out, start0, m.end(3), *(content0 or ()))
+                                pos = m.end()
+                                s = 10
+                                continue
+                            if g == 10:
+                                start0 = m.start(9)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                pos = m.end()
+                                # after '{' in action; expected: '"', '}'
+                                if pos == n:
+                                    return None
+                                m = match_11(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        s = 14
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return None
+                        return bool(out.segments or out.run_model)
+                    else:
+                        if s < 13:
+                            # state 12: after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_8(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 12
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[5]
                                     pos = m.end()
                                     # after '": ' in action; expected: JSON_VALUE
                                     if pos == n:
@@ -951,160 +1304,35 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                     args0[k] = value
                                                     key0 = bare0 = None
                                                     pos = e
-                                                    s = 12
+                                                    s = 15
                                                     continue
                                                 return bool(out.segments or out.run_model)
                                             return None
                                         return bool(out.segments or out.run_model)
                                     return bool(out.segments or out.run_model)
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c == "\"":
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 7: after '": ' in action; expected: JSON_VALUE
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                            if c in " \t\r\n\x0c":
-                                pos = blanks(text, pos).end()
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                            if c in "\"-0123456789[fnt{":
-                                found = read_at(text, pos, depth)
-                                if found is None:
-                                    return None
-                                last, e, said = found
-                                if key0 is None and name0 is None and tools is not None:
-                                    return None
-                                k = key0 or place_name(args0, tools, name0)
-                                if bare0 is None:
-                                    value, t = last, said or to_json(last)
-                                else:
-                                    types = types_of(tools, name0, k)
-                                    if True:
-                                        if types is not None:
-                                            return None
-                                        value, fits = bare0, True
-                                    else:
-                                        value, fits = bare_value(bare0, types, "json")
-                                    if not fits:
+                                if g == 7:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
-                                    t = to_json(value)
-                                if args0 is None:
-                                    args0, parts0 = {}, []
-                                elif k in args0:
-                                    return None
-                                parts0.append(argument_text(args0, k, t))
-                                args0[k] = value
-                                key0 = bare0 = None
-                                pos = e
-                                # after JSON_VALUE in action; expected: ', ', '}'
-                                if pos == n:
-                                    return None
-                                m = match_13(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        key0 = m[1]
-                                        pos = m.end()
-                                        # after '": ' in action; expected: JSON_VALUE
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                        if c in " \t\r\n\x0c":
-                                            pos = blanks(text, pos).end()
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                        if c in "\"-0123456789[fnt{":
-                                            found = read_at(text, pos, depth)
-                                            if found is None:
-                                                return None
-                                            last, e, said = found
-                                            if key0 is None and name0 is None and tools is not None:
-                                                return None
-                                            k = key0 or place_name(args0, tools, name0)
-                                            if bare0 is None:
-                                                value, t = last, said or to_json(last)
-                                            else:
-                                                types = types_of(tools, name0, k)
-                                                if True:
-                                                    if types is not None:
-                                                        return None
-                                                    value, fits = bare0, True
-                                                else:
-                                                    value, fits = bare_value(bare0, types, "json")
-                                                if not fits:
-                                                    return None
-                                                t = to_json(value)
-                                            if args0 is None:
-                                                args0, parts0 = {}, []
-                                            elif k in args0:
-                                                return None
-                                            parts0.append(argument_text(args0, k, t))
-                                            args0[k] = value
-                                            key0 = bare0 = None
-                                            pos = e
-                                            s = 13
-                                            continue
-                                        return bool(out.segments or out.run_model)
-                                    if g == 7:
-                                        e = m.end(3)
-                                        raw = text[start0:e]
-                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                            return None
-                                        pos = m.end()
-                                        s = 8
-                                        continue
-                                    return None
-                                return bool(out.segments or out.run_model)
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                if g == 8:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
                             return bool(out.segments or out.run_model)
-                else:
-                    if s < 9:
-                        # state 8: after _CODE_SPAN; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<[`{~":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_1(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                piece, a = trimmed(text, pos, n, leads=not out.after_text, ends=False)
-                                if piece:
-                                    out.text(piece, a, a + len(piece))
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            piece, a = trimmed(text, pos, e, leads=not out.after_text, ends=True)
-                            if piece:
-                                out.text(piece, a, a + len(piece))
-                        return None
-                    else:
-                        if s < 10:
-                            return None
                         else:
-                            # state 10: after JSON_VALUE in action; expected: ', ', '}'
+                            # state 13: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_9(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -1148,24 +1376,122 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 10
+                                        s = 13
                                         continue
                                     return bool(out.segments or out.run_model)
-                                if g == 4:
+                                if g == 6:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        # after JSON_VALUE in action; expected: ', ', '}'
+                                        if pos == n:
+                                            return None
+                                        m = match_12(text, pos)
+                                        if m is not None:
+                                            g = m.lastindex
+                                            if g == 2:
+                                                key0 = m[1]
+                                                pos = m.end()
+                                                # after '": ' in action; expected: JSON_VALUE
+                                                if pos == n:
+                                                    return None
+                                                c = text[pos]
+                                                if c in " \t\r\n\x0c":
+                                                    pos = blanks(text, pos).end()
+                                                    if pos == n:
+                                                        return None
+                                                    c = text[pos]
+                                                if c in "\"-0123456789[fnt{":
+                                                    found = read_at(text, pos, depth)
+                                                    if found is None:
+                                                        return None
+                                                    last, e, said = found
+                                                    if key0 is None and name0 is None and tools is not None:
+                                                        return None
+                                                    k = key0 or place_name(args0, tools, name0)
+                                                    if bare0 is None:
+                                                        value, t = last, said or to_json(last)
+                                                    else:
+                                                        types = types_of(tools, name0, k)
+                                                        if True:
+                                                            if types is not None:
+                                                                return None
+                                                            value, fits = bare0, True
+                                                        else:
+                                                            value, fits = bare_value(bare0, types, "json")
+                                                        if not fits:
+                                                            return None
+                                                        t = to_json(value)
+                                                    if args0 is None:
+                                                        args0, parts0 = {}, []
+                                                    elif k in args0:
+                                                        return None
+                                                    parts0.append(argument_text(args0, k, t))
+                                                    args0[k] = value
+                                                    key0 = bare0 = None
+                                                    pos = e
+                                                    s = 16
+                                                    continue
+                                                return bool(out.segments or out.run_model)
+                                            return None
+                                        return bool(out.segments or out.run_model)
+                                    return bool(out.segments or out.run_model)
+                                if g == 7:
                                     e = m.end(3)
                                     raw = text[start0:e]
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 8
+                                    s = 7
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
-        else:
-            if s < 16:
-                if s < 13:
-                    if s < 12:
-                        # state 11: after '": ' in action; expected: JSON_VALUE
+                else:
+                    if s < 15:
+                        # state 14: after '": ' in action; expected: JSON_VALUE
                         if pos == n:
                             return None
                         c = text[pos]
@@ -1250,7 +1576,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 14
+                                        s = 17
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 8:
@@ -1259,13 +1585,160 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 8
+                                    s = 7
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
                         return bool(out.segments or out.run_model)
                     else:
-                        # state 12: after JSON_VALUE in action; expected: ', ', '}'
+                        if s < 16:
+                            # state 15: after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_8(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 15
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    s = 18
+                                    continue
+                                if g == 8:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 16: after JSON_VALUE in action; expected: ', ', '}'
+                            if pos == n:
+                                return None
+                            m = match_12(text, pos)
+                            if m is not None:
+                                g = m.lastindex
+                                if g == 2:
+                                    key0 = m[1]
+                                    pos = m.end()
+                                    # after '": ' in action; expected: JSON_VALUE
+                                    if pos == n:
+                                        return None
+                                    c = text[pos]
+                                    if c in " \t\r\n\x0c":
+                                        pos = blanks(text, pos).end()
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                    if c in "\"-0123456789[fnt{":
+                                        found = read_at(text, pos, depth)
+                                        if found is None:
+                                            return None
+                                        last, e, said = found
+                                        if key0 is None and name0 is None and tools is not None:
+                                            return None
+                                        k = key0 or place_name(args0, tools, name0)
+                                        if bare0 is None:
+                                            value, t = last, said or to_json(last)
+                                        else:
+                                            types = types_of(tools, name0, k)
+                                            if True:
+                                                if types is not None:
+                                                    return None
+                                                value, fits = bare0, True
+                                            else:
+                                                value, fits = bare_value(bare0, types, "json")
+                                            if not fits:
+                                                return None
+                                            t = to_json(value)
+                                        if args0 is None:
+                                            args0, parts0 = {}, []
+                                        elif k in args0:
+                                            return None
+                                        parts0.append(argument_text(args0, k, t))
+                                        args0[k] = value
+                                        key0 = bare0 = None
+                                        pos = e
+                                        s = 16
+                                        continue
+                                    return bool(out.segments or out.run_model)
+                                if g == 6:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    start0 = m.start(4)
+                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                    key0 = m[5]
+                                    pos = m.end()
+                                    s = 19
+                                    continue
+                                if g == 7:
+                                    e = m.end(3)
+                                    raw = text[start0:e]
+                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        return None
+                                    pos = m.end()
+                                    s = 7
+                                    continue
+                                return None
+                            return bool(out.segments or out.run_model)
+            else:
+                if s < 20:
+                    if s < 18:
+                        # state 17: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
                         m = match_8(text, pos)
@@ -1312,7 +1785,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     args0[k] = value
                                     key0 = bare0 = None
                                     pos = e
-                                    s = 12
+                                    s = 17
                                     continue
                                 return bool(out.segments or out.run_model)
                             if g == 6:
@@ -1409,563 +1882,24 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                                 args0[k] = value
                                                 key0 = bare0 = None
                                                 pos = e
-                                                s = 15
+                                                s = 20
                                                 continue
                                             return bool(out.segments or out.run_model)
                                         return None
                                     return bool(out.segments or out.run_model)
                                 return bool(out.segments or out.run_model)
-                            if g == 7:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
                             if g == 8:
                                 e = m.end(3)
                                 raw = text[start0:e]
                                 if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                     return None
                                 pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                else:
-                    if s < 14:
-                        # state 13: after JSON_VALUE in action; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_13(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if key0 is None and name0 is None and tools is not None:
-                                        return None
-                                    k = key0 or place_name(args0, tools, name0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 13
-                                    continue
-                                return bool(out.segments or out.run_model)
-                            if g == 6:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[5]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if key0 is None and name0 is None and tools is not None:
-                                        return None
-                                    k = key0 or place_name(args0, tools, name0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    # after JSON_VALUE in action; expected: ', ', '}'
-                                    if pos == n:
-                                        return None
-                                    m = match_13(text, pos)
-                                    if m is not None:
-                                        g = m.lastindex
-                                        if g == 2:
-                                            key0 = m[1]
-                                            pos = m.end()
-                                            # after '": ' in action; expected: JSON_VALUE
-                                            if pos == n:
-                                                return None
-                                            c = text[pos]
-                                            if c in " \t\r\n\x0c":
-                                                pos = blanks(text, pos).end()
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                            if c in "\"-0123456789[fnt{":
-                                                found = read_at(text, pos, depth)
-                                                if found is None:
-                                                    return None
-                                                last, e, said = found
-                                                if key0 is None and name0 is None and tools is not None:
-                                                    return None
-                                                k = key0 or place_name(args0, tools, name0)
-                                                if bare0 is None:
-                                                    value, t = last, said or to_json(last)
-                                                else:
-                                                    types = types_of(tools, name0, k)
-                                                    if True:
-                                                        if types is not None:
-                                                            return None
-                                                        value, fits = bare0, True
-                                                    else:
-                                                        value, fits = bare_value(bare0, types, "json")
-                                                    if not fits:
-                                                        return None
-                                                    t = to_json(value)
-                                                if args0 is None:
-                                                    args0, parts0 = {}, []
-                                                elif k in args0:
-                                                    return None
-                                                parts0.append(argument_text(args0, k, t))
-                                                args0[k] = value
-                                                key0 = bare0 = None
-                                                pos = e
-                                                s = 16
-                                                continue
-                                            return bool(out.segments or out.run_model)
-                                        return None
-                                    return bool(out.segments or out.run_model)
-                                return bool(out.segments or out.run_model)
-                            if g == 7:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
+                                s = 7
                                 continue
                             return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 15:
-                            # state 14: after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if key0 is None and name0 is None and tools is not None:
-                                            return None
-                                        k = key0 or place_name(args0, tools, name0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 14
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[5]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if key0 is None and name0 is None and tools is not None:
-                                            return None
-                                        k = key0 or place_name(args0, tools, name0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        # after JSON_VALUE in action; expected: ', ', '}'
-                                        if pos == n:
-                                            return None
-                                        m = match_8(text, pos)
-                                        if m is not None:
-                                            g = m.lastindex
-                                            if g == 2:
-                                                key0 = m[1]
-                                                pos = m.end()
-                                                # after '": ' in action; expected: JSON_VALUE
-                                                if pos == n:
-                                                    return None
-                                                c = text[pos]
-                                                if c in " \t\r\n\x0c":
-                                                    pos = blanks(text, pos).end()
-                                                    if pos == n:
-                                                        return None
-                                                    c = text[pos]
-                                                if c in "\"-0123456789[fnt{":
-                                                    found = read_at(text, pos, depth)
-                                                    if found is None:
-                                                        return None
-                                                    last, e, said = found
-                                                    if key0 is None and name0 is None and tools is not None:
-                                                        return None
-                                                    k = key0 or place_name(args0, tools, name0)
-                                                    if bare0 is None:
-                                                        value, t = last, said or to_json(last)
-                                                    else:
-                                                        types = types_of(tools, name0, k)
-                                                        if True:
-                                                            if types is not None:
-                                                                return None
-                                                            value, fits = bare0, True
-                                                        else:
-                                                            value, fits = bare_value(bare0, types, "json")
-                                                        if not fits:
-                                                            return None
-                                                        t = to_json(value)
-                                                    if args0 is None:
-                                                        args0, parts0 = {}, []
-                                                    elif k in args0:
-                                                        return None
-                                                    parts0.append(argument_text(args0, k, t))
-                                                    args0[k] = value
-                                                    key0 = bare0 = None
-                                                    pos = e
-                                                    s = 17
-                                                    continue
-                                                return bool(out.segments or out.run_model)
-                                            return None
-                                        return bool(out.segments or out.run_model)
-                                    return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
-                            # state 15: after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if key0 is None and name0 is None and tools is not None:
-                                            return None
-                                        k = key0 or place_name(args0, tools, name0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 15
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[5]
-                                    pos = m.end()
-                                    s = 18
-                                    continue
-                                if g == 8:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-            else:
-                if s < 19:
-                    if s < 17:
-                        # state 16: after JSON_VALUE in action; expected: ', ', '}'
-                        if pos == n:
-                            return None
-                        m = match_13(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 2:
-                                key0 = m[1]
-                                pos = m.end()
-                                # after '": ' in action; expected: JSON_VALUE
-                                if pos == n:
-                                    return None
-                                c = text[pos]
-                                if c in " \t\r\n\x0c":
-                                    pos = blanks(text, pos).end()
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                if c in "\"-0123456789[fnt{":
-                                    found = read_at(text, pos, depth)
-                                    if found is None:
-                                        return None
-                                    last, e, said = found
-                                    if key0 is None and name0 is None and tools is not None:
-                                        return None
-                                    k = key0 or place_name(args0, tools, name0)
-                                    if bare0 is None:
-                                        value, t = last, said or to_json(last)
-                                    else:
-                                        types = types_of(tools, name0, k)
-                                        if True:
-                                            if types is not None:
-                                                return None
-                                            value, fits = bare0, True
-                                        else:
-                                            value, fits = bare_value(bare0, types, "json")
-                                        if not fits:
-                                            return None
-                                        t = to_json(value)
-                                    if args0 is None:
-                                        args0, parts0 = {}, []
-                                    elif k in args0:
-                                        return None
-                                    parts0.append(argument_text(args0, k, t))
-                                    args0[k] = value
-                                    key0 = bare0 = None
-                                    pos = e
-                                    s = 16
-                                    continue
-                                return bool(out.segments or out.run_model)
-                            if g == 6:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                key0 = m[5]
-                                pos = m.end()
-                                s = 19
-                                continue
-                            if g == 7:
-                                e = m.end(3)
-                                raw = text[start0:e]
-                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                    return None
-                                pos = m.end()
-                                s = 8
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        if s < 18:
-                            # state 17: after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_8(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
-                                    if pos == n:
-                                        return None
-                                    c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if key0 is None and name0 is None and tools is not None:
-                                            return None
-                                        k = key0 or place_name(args0, tools, name0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
-                                                return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
-                                            return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 17
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 8:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
-                        else:
+                        if s < 19:
                             # state 18: after '": ' in action; expected: JSON_VALUE
                             if pos == n:
                                 return None
@@ -2051,7 +1985,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             args0[k] = value
                                             key0 = bare0 = None
                                             pos = e
-                                            s = 20
+                                            s = 21
                                             continue
                                         return bool(out.segments or out.run_model)
                                     if g == 6:
@@ -2071,126 +2005,187 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                             return None
                                         pos = m.end()
-                                        s = 8
+                                        s = 7
+                                        continue
+                                    return None
+                                return bool(out.segments or out.run_model)
+                            return bool(out.segments or out.run_model)
+                        else:
+                            # state 19: after '": ' in action; expected: JSON_VALUE
+                            if pos == n:
+                                return None
+                            c = text[pos]
+                            if c in " \t\r\n\x0c":
+                                pos = blanks(text, pos).end()
+                                if pos == n:
+                                    return None
+                                c = text[pos]
+                            if c in "\"-0123456789[fnt{":
+                                found = read_at(text, pos, depth)
+                                if found is None:
+                                    return None
+                                last, e, said = found
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
+                                if bare0 is None:
+                                    value, t = last, said or to_json(last)
+                                else:
+                                    types = types_of(tools, name0, k)
+                                    if True:
+                                        if types is not None:
+                                            return None
+                                        value, fits = bare0, True
+                                    else:
+                                        value, fits = bare_value(bare0, types, "json")
+                                    if not fits:
+                                        return None
+                                    t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                pos = e
+                                # after JSON_VALUE in action; expected: ', ', '}'
+                                if pos == n:
+                                    return None
+                                m = match_12(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        key0 = m[1]
+                                        pos = m.end()
+                                        # after '": ' in action; expected: JSON_VALUE
+                                        if pos == n:
+                                            return None
+                                        c = text[pos]
+                                        if c in " \t\r\n\x0c":
+                                            pos = blanks(text, pos).end()
+                                            if pos == n:
+                                                return None
+                                            c = text[pos]
+                                        if c in "\"-0123456789[fnt{":
+                                            found = read_at(text, pos, depth)
+                                            if found is None:
+                                                return None
+                                            last, e, said = found
+                                            if key0 is None and name0 is None and tools is not None:
+                                                return None
+                                            k = key0 or place_name(args0, tools, name0)
+                                            if bare0 is None:
+                                                value, t = last, said or to_json(last)
+                                            else:
+                                                types = types_of(tools, name0, k)
+                                                if True:
+                                                    if types is not None:
+                                                        return None
+                                                    value, fits = bare0, True
+                                                else:
+                                                    value, fits = bare_value(bare0, types, "json")
+                                                if not fits:
+                                                    return None
+                                                t = to_json(value)
+                                            if args0 is None:
+                                                args0, parts0 = {}, []
+                                            elif k in args0:
+                                                return None
+                                            parts0.append(argument_text(args0, k, t))
+                                            args0[k] = value
+                                            key0 = bare0 = None
+                                            pos = e
+                                            s = 22
+                                            continue
+                                        return bool(out.segments or out.run_model)
+                                    if g == 6:
+                                        e = m.end(3)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        start0 = m.start(4)
+                                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                        key0 = m[5]
+                                        pos = m.end()
+                                        s = 19
+                                        continue
+                                    if g == 7:
+                                        e = m.end(3)
+                                        raw = text[start0:e]
+                                        if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                            return None
+                                        pos = m.end()
+                                        s = 7
                                         continue
                                     return None
                                 return bool(out.segments or out.run_model)
                             return bool(out.segments or out.run_model)
                 else:
-                    if s < 20:
-                        # state 19: after '": ' in action; expected: JSON_VALUE
+                    if s < 21:
+                        # state 20: after JSON_VALUE in action; expected: ', ', '}'
                         if pos == n:
                             return None
-                        c = text[pos]
-                        if c in " \t\r\n\x0c":
-                            pos = blanks(text, pos).end()
-                            if pos == n:
-                                return None
-                            c = text[pos]
-                        if c in "\"-0123456789[fnt{":
-                            found = read_at(text, pos, depth)
-                            if found is None:
-                                return None
-                            last, e, said = found
-                            if key0 is None and name0 is None and tools is not None:
-                                return None
-                            k = key0 or place_name(args0, tools, name0)
-                            if bare0 is None:
-                                value, t = last, said or to_json(last)
-                            else:
-                                types = types_of(tools, name0, k)
-                                if True:
-                                    if types is not None:
-                                        return None
-                                    value, fits = bare0, True
-                                else:
-                                    value, fits = bare_value(bare0, types, "json")
-                                if not fits:
+                        m = match_8(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 2:
+                                key0 = m[1]
+                                pos = m.end()
+                                # after '": ' in action; expected: JSON_VALUE
+                                if pos == n:
                                     return None
-                                t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            pos = e
-                            # after JSON_VALUE in action; expected: ', ', '}'
-                            if pos == n:
-                                return None
-                            m = match_13(text, pos)
-                            if m is not None:
-                                g = m.lastindex
-                                if g == 2:
-                                    key0 = m[1]
-                                    pos = m.end()
-                                    # after '": ' in action; expected: JSON_VALUE
+                                c = text[pos]
+                                if c in " \t\r\n\x0c":
+                                    pos = blanks(text, pos).end()
                                     if pos == n:
                                         return None
                                     c = text[pos]
-                                    if c in " \t\r\n\x0c":
-                                        pos = blanks(text, pos).end()
-                                        if pos == n:
-                                            return None
-                                        c = text[pos]
-                                    if c in "\"-0123456789[fnt{":
-                                        found = read_at(text, pos, depth)
-                                        if found is None:
-                                            return None
-                                        last, e, said = found
-                                        if key0 is None and name0 is None and tools is not None:
-                                            return None
-                                        k = key0 or place_name(args0, tools, name0)
-                                        if bare0 is None:
-                                            value, t = last, said or to_json(last)
-                                        else:
-                                            types = types_of(tools, name0, k)
-                                            if True:
-                                                if types is not None:
-                                                    return None
-                                                value, fits = bare0, True
-                                            else:
-                                                value, fits = bare_value(bare0, types, "json")
-                                            if not fits:
+                                if c in "\"-0123456789[fnt{":
+                                    found = read_at(text, pos, depth)
+                                    if found is None:
+                                        return None
+                                    last, e, said = found
+                                    if key0 is None and name0 is None and tools is not None:
+                                        return None
+                                    k = key0 or place_name(args0, tools, name0)
+                                    if bare0 is None:
+                                        value, t = last, said or to_json(last)
+                                    else:
+                                        types = types_of(tools, name0, k)
+                                        if True:
+                                            if types is not None:
                                                 return None
-                                            t = to_json(value)
-                                        if args0 is None:
-                                            args0, parts0 = {}, []
-                                        elif k in args0:
+                                            value, fits = bare0, True
+                                        else:
+                                            value, fits = bare_value(bare0, types, "json")
+                                        if not fits:
                                             return None
-                                        parts0.append(argument_text(args0, k, t))
-                                        args0[k] = value
-                                        key0 = bare0 = None
-                                        pos = e
-                                        s = 21
-                                        continue
-                                    return bool(out.segments or out.run_model)
-                                if g == 6:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                        t = to_json(value)
+                                    if args0 is None:
+                                        args0, parts0 = {}, []
+                                    elif k in args0:
                                         return None
-                                    start0 = m.start(4)
-                                    name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                    key0 = m[5]
-                                    pos = m.end()
-                                    s = 19
+                                    parts0.append(argument_text(args0, k, t))
+                                    args0[k] = value
+                                    key0 = bare0 = None
+                                    pos = e
+                                    s = 20
                                     continue
-                                if g == 7:
-                                    e = m.end(3)
-                                    raw = text[start0:e]
-                                    if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
-                                        return None
-                                    pos = m.end()
-                                    s = 8
-                                    continue
-                                return None
-                            return bool(out.segments or out.run_model)
+                                return bool(out.segments or out.run_model)
+                            if g == 8:
+                                e = m.end(3)
+                                raw = text[start0:e]
+                                if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
+                                    return None
+                                pos = m.end()
+                                s = 7
+                                continue
+                            return None
                         return bool(out.segments or out.run_model)
                     else:
-                        if s < 21:
-                            # state 20: after JSON_VALUE in action; expected: ', ', '}'
+                        if s < 22:
+                            # state 21: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
                             m = match_8(text, pos)
@@ -2237,7 +2232,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 20
+                                        s = 21
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -2257,15 +2252,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 8
+                                    s = 7
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
                         else:
-                            # state 21: after JSON_VALUE in action; expected: ', ', '}'
+                            # state 22: after JSON_VALUE in action; expected: ', ', '}'
                             if pos == n:
                                 return None
-                            m = match_13(text, pos)
+                            m = match_12(text, pos)
                             if m is not None:
                                 g = m.lastindex
                                 if g == 2:
@@ -2309,7 +2304,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         args0[k] = value
                                         key0 = bare0 = None
                                         pos = e
-                                        s = 21
+                                        s = 22
                                         continue
                                     return bool(out.segments or out.run_model)
                                 if g == 6:
@@ -2329,7 +2324,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                         return None
                                     pos = m.end()
-                                    s = 8
+                                    s = 7
                                     continue
                                 return None
                             return bool(out.segments or out.run_model)
