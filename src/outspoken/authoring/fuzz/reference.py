@@ -126,7 +126,7 @@ class _Reader:
 
     def reasoning(self, token: Token) -> None:
         """Add reasoning. Reasoning within it belongs to it, together with its tags."""
-        start, node = token.start, self.nodes[-1] if self.nodes else _OpenNode("")
+        start, node = token.start, self.nodes[-1] if self.nodes else _OpenNode("", token.start)
         if node.reasoning_start is not None:
             start = node.reasoning_start
             self.segments.pop()
