@@ -67,8 +67,10 @@ def _is_before(opener: str, text: str, at: int) -> bool:
     if not opener:
         return _LINE_START.search(text, max(at - 3, 0), at) is not None
     if is_distinct_marker(opener):
-        starts = range(max(at - len(opener) - 2, 0), max(at - len(opener) + 3, 0))
-        return any(end == at for start in starts for end, _ in near_misses(text[:at], start, opener))
+        first = max(at - len(opener) - 2, 0)
+        near = text[first:at]  # not all of a long value, which may hold the name many times
+        starts = range(max(at - len(opener) + 3, 0) - first)
+        return any(end == len(near) for start in starts for end, _ in near_misses(near, start, opener))
     found = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
     return found is not None and not set(found[0]).isdisjoint(opener)
 
