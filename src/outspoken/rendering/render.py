@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from outspoken.actions.codec import convert_points, effect_of, encode_action
 from outspoken.actions.mapping import PARTS
@@ -23,7 +23,7 @@ from outspoken.results.message_text import text_pieces
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
-from .writer import Item, with_index, write_all
+from .writer import Item, Written, text_of, with_index, write_all
 
 #: How many ways through a state of the grammar are tried if what was written first reads back as something else.
 _WAYS = 4
@@ -58,8 +58,26 @@ def render(
     """
     check_optional(screen, Screen, "screen")
     used = with_screen(check_optional(settings, Settings, "settings"), screen) or DEFAULT
+    return render_path(what, check_type(format, str, "format"), Tools.of(tools), used).text
+
+
+class Rendered(NamedTuple):
+    """What was rendered: the text, the items of it, and the path of the terminals that were written.
+
+    The text lacks the beginning of the path's text if the prompt ends with it, and line breaks before the first markup.
+    """
+
+    text: str
+    items: list[Item]
+    path: Written | None
+
+
+def render_path(
+    what: Renderable | Iterable[Renderable], format: str, tools: Tools | None, used: Settings
+) -> Rendered:
+    """As `render`, with the path of the terminals."""
     coordinates = used.coordinates
-    name = registry.resolve(check_type(format, str, "format"))
+    name = registry.resolve(format)
     tables = registry.automaton(name).tables
     header = tables.header
     segments = [_in_format_space(segment, header, coordinates, used.screen) for segment in _segments(what)]
@@ -68,7 +86,7 @@ def render(
     modes = [mode for mode in (False, True) if ("action" if mode else "tool_call") in kinds] or [False]
     if not any(isinstance(segment, BaseAction) for segment in segments):
         del modes[1:]
-    known = Tools.of(tools) or _tools_of_values(segments)
+    known = tools or _tools_of_values(segments)
     refused: list[RenderError] = []
     for as_actions in modes:
         for attempt in _variants(_items_of(segments, header, as_actions=as_actions), header):
@@ -128,7 +146,7 @@ def _variants(items: list[Item], header: Header) -> Iterator[list[Item]]:
 
 def _write_checked(
     name: str, segments: list[Any], items: list[Item], tools: Tools | None, coordinates: Space | None
-) -> str:
+) -> Rendered:
     """Write the items and read the text back; if that fails, in the other ways that the grammar has.
 
     Raises RenderError, which shows the first text and how it is read.
@@ -136,8 +154,8 @@ def _write_checked(
     automaton = registry.automaton(name)
     tried: dict[str, RenderError] = {}
     for ways in (1, _WAYS):
-        for whole in islice(write_all(automaton, tuple(items), ways), ways * _WAYS):
-            text = _without_prefix(whole, items, automaton.tables.header.opened)
+        for path in islice(write_all(automaton, tuple(items), ways), ways * _WAYS):
+            text = _without_prefix(text_of(path), items, automaton.tables.header.opened)
             if text in tried:
                 continue
             try:
@@ -145,7 +163,7 @@ def _write_checked(
             except RenderError as error:
                 tried[text] = error
             else:
-                return text
+                return Rendered(text, items, path)
         if not tried:
             raise RenderError(f"`{name}` has no way to write {_listed(segments)}")
     raise next(iter(tried.values()))

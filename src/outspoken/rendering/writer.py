@@ -69,16 +69,24 @@ class Progress(NamedTuple):
     phase: int = 0
 
 
-class _Written(NamedTuple):
+class Written(NamedTuple):
     """The end of a path: the text that was written last, and the path before it.
 
-    `name` is the last name of an action while the text behind it decides whether its pattern reads it.
+    `terminal` is what was written, `config` the configuration behind it, `progress` how far the items were written
+    before it. `name` is the last name of an action while the text behind it decides whether its pattern reads it.
     """
 
     text: str
-    before: _Written | None
-    is_marker: bool = True
+    before: Written | None
+    terminal: Terminal
+    config: Config
+    progress: Progress
     name: _Name | None = None
+
+    @property
+    def is_marker(self) -> bool:
+        """Is this a marker, and not content?"""
+        return self.terminal.short not in _CONTENT
 
 
 class _Name(NamedTuple):
@@ -89,60 +97,67 @@ class _Name(NamedTuple):
     end: int
 
 
-def write(automaton: Automaton, items: tuple[Item, ...]) -> str | None:
-    """The text that expresses the items; None if the grammar has no way to."""
-    return next(write_all(automaton, items, 1), None)
-
-
-def write_all(automaton: Automaton, items: tuple[Item, ...], most: int) -> Iterator[str]:
-    """The texts that express the items, the cheapest first, with at most so many ways through each state."""
+def write_all(automaton: Automaton, items: tuple[Item, ...], most: int) -> Iterator[Written | None]:
+    """The paths that express the items, the cheapest first, with at most so many ways through each state."""
     tie = count()
-    queue: list[tuple[int, int, Config | None, Progress, _Written | None]] = []
+    queue: list[tuple[int, int, Config | None, Progress, Written | None]] = []
     queue.append((0, next(tie), automaton.start, Progress(), None))
     visits: Counter[tuple[tuple[int, ...], Progress]] = Counter()
     while queue:
         cost, _, config, progress, path = heapq.heappop(queue)
         if config is None:
-            yield _text_of(path)
+            yield path
             continue
         visits[config.stack, progress] += 1
         if visits[config.stack, progress] > most:
             continue
-        for price, target, reached, text, terminal in _next_nodes(config, progress, items):
+        for price, target, begun, reached, text, terminal in _next_nodes(config, progress, items):
             if target is not None and visits[target.stack, reached] >= most:
                 continue
             is_read, name = _name_behind(path, text, ended=target is None)
             if is_read:
-                after = _append(path, text, terminal, name)
+                after = _append(path, text, terminal, target, begun, name)
                 heapq.heappush(queue, (cost + price, next(tie), target, reached, after))
 
 
-def _append(path: _Written | None, text: str, terminal: Terminal | None, name: _Name | None) -> _Written | None:
+def _append(
+    path: Written | None,
+    text: str,
+    terminal: Terminal | None,
+    target: Config | None,
+    progress: Progress,
+    name: _Name | None,
+) -> Written | None:
     """A path extended by the text that a terminal writes. `name` is the last name that is still to be decided."""
-    if terminal is None or not (text or terminal.short in _CONTENT - {"TEXT"}):
+    if terminal is None or target is None or not (text or terminal.short in _CONTENT - {"TEXT"}):
         return path
     if terminal.short == "ACTION_NAME":
-        start = len(_text_of(path))
+        start = len(text_of(path))
         name = _Name(terminal.regex, start, start + len(text))
-    return _Written(text, path, terminal.short not in _CONTENT, name)
+    return Written(text, path, terminal, target, progress, name)
 
 
-def _name_behind(path: _Written | None, text: str, *, ended: bool) -> tuple[bool, _Name | None]:
+def _name_behind(path: Written | None, text: str, *, ended: bool) -> tuple[bool, _Name | None]:
     """Whether the last name of a path is still read with more text behind it, and the name if that is undecided."""
     name = path.name if path is not None else None
     if name is None or not (text or ended):
         return True, name
     import regex
 
-    match = regex.compile(name.pattern).match(_text_of(path) + text, name.start, partial=not ended)
+    match = regex.compile(name.pattern).match(text_of(path) + text, name.start, partial=not ended)
     if match is None:
         return False, None
     return match.partial or match.end() == name.end, name if match.partial else None
 
 
-def _text_of(path: _Written | None) -> str:
-    """The text of a path. Two markers share the line breaks at the end of one and the beginning of the next."""
-    parts: list[str] = []
+def text_of(path: Written | None) -> str:
+    """The text of a path."""
+    return "".join([text for text, _ in pieces_of(path)])
+
+
+def pieces_of(path: Written | None) -> list[tuple[str, Written]]:
+    """The texts along a path. Two markers share the line breaks at the end of one and the beginning of the next."""
+    parts: list[tuple[str, Written]] = []
     after = ""
     while path is not None:
         text = path.text
@@ -150,34 +165,38 @@ def _text_of(path: _Written | None) -> str:
             shared = min(len(text) - len(text.rstrip("\n")), len(after) - len(after.lstrip("\n")))
             text = text[: len(text) - shared]
         after = path.text if path.is_marker else ""
-        parts.append(text)
+        parts.append((text, path))
         path = path.before
-    return "".join(reversed(parts))
+    return parts[::-1]
 
 
 def _next_nodes(
     config: Config, progress: Progress, items: tuple[Item, ...]
-) -> list[tuple[int, Config | None, Progress, str, Terminal | None]]:
-    """What can be written next: cost, target, progress, text and terminal; no target and terminal at the end."""
-    found: list[tuple[int, Config | None, Progress, str, Terminal | None]] = []
+) -> list[tuple[int, Config | None, Progress, Progress, str, Terminal | None]]:
+    """What can be written next: cost, target, progress before and after it, text and terminal.
+
+    There are no target and terminal at the end.
+    """
+    found: list[tuple[int, Config | None, Progress, Progress, str, Terminal | None]] = []
     for step in [*([config.free] if config.free else []), *config.embedded, *config.markers]:
         if step.inserted:
             continue
         before = _advance(progress, step.before, items)
         if before is None:
             continue
-        for text, written in _spellings(step, _enter_part(step, before[1], items), items):
+        begun = _enter_part(step, before[1], items)
+        for text, written in _spellings(step, begun, items):
             after = _advance(written, step.after, items)
             if after is not None:
                 open_end = _OMISSION_COST if ("end", "think") in step.before else 0
                 price = _MARKER_COST + _ALTERNATIVE_COST * step.cost + before[0] + after[0] + open_end
                 price += _MISMATCH_COST * _is_mismatched(step.terminal.short, before[1], items)
-                found.append((price, step.target, after[1], text, step.terminal))
+                found.append((price, step.target, begun, after[1], text, step.terminal))
     ended = config.automaton.advance(config.stack, END)
     if ended is not None:
         after = _advance(progress, ended[1], items)
         if after is not None and after[1].item == len(items):
-            found.append((_ALTERNATIVE_COST * ended[3] + after[0], None, after[1], "", None))
+            found.append((_ALTERNATIVE_COST * ended[3] + after[0], None, progress, after[1], "", None))
     return found
 
 

@@ -1,0 +1,88 @@
+"""The form of values that are written as bare text up to a marker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from .automata import without
+from .forms import NOTHING, Form, FreeText, Grammar, Literal, choice
+from .free_text import text_automaton
+from .schema_forms import SchemaForms
+from .schema_parts import FORMATS, TYPES, merged_schema, search_pattern
+from .styles import PythonStyle, Style
+
+#: White space at the ends of text may belong to the markers, so strings of a certain length have none.
+_EDGE = "[^\\t-\\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+
+
+class _WordStyle(Style):
+    """JSON with Python's words."""
+
+    null, true, false = "None", "True", "False"
+
+
+class BareForms:
+    """Builds forms of bare text: strings as they are, other values in the words of the format."""
+
+    def __init__(
+        self, excluded: tuple[str, ...], written: str, grammar: Grammar, root: Any, warn: Callable[[str], None]
+    ) -> None:
+        self._excluded, self._root, self._warn = excluded, root, warn
+        styles: dict[str, Style] = {"json": Style(), "words": Style(), "python": PythonStyle()}
+        self._nested = SchemaForms(styles[written], grammar, root, warn)
+        self._scalars = SchemaForms(_WordStyle() if written != "json" else Style(), grammar, root, warn)
+
+    def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
+        """The form of a value of one of the JSON types `kinds`."""
+        if not isinstance(schema, dict):
+            schema = {}
+        merged = merged_schema(_resolved(cast("dict[str, Any]", schema), self._root), self._root)
+        for key in ("anyOf", "oneOf"):
+            if isinstance(merged.get(key), list):
+                rest = {name: inner for name, inner in merged.items() if name != key}
+                options = cast("list[Any]", merged[key])
+                return choice([self.value({**rest, "allOf": [option]}, path, kinds) for option in options])
+        options: list[Form] = []
+        if "enum" in merged or "const" in merged:
+            listed: list[Any] = [merged["const"]] if "const" in merged else merged["enum"]
+            strings = [value for value in listed if isinstance(value, str)]
+            options += [Literal(value) for value in strings if "string" in kinds and self._may_stand(value)]
+            if len(strings) < len(listed):
+                others = {**merged, "enum": [value for value in listed if not isinstance(value, str)]}
+                others.pop("const", None)
+                options.append(self._scalars.value(others, path, kinds - {"string"}))
+            return choice(options)
+        declared = merged.get("type")
+        if "string" in kinds and (declared is None or declared == "string" or "string" in declared):
+            if declared is not None or not merged.keys() & {"properties", "items"}:
+                options.append(self._string(merged, path))
+        options.append(self._scalars.value(merged, path, kinds & {"integer", "number", "boolean", "null"}))
+        options.append(self._nested.value(merged, path, kinds & {"object", "array"}))
+        return choice(options)
+
+    def _may_stand(self, text: str) -> bool:
+        return without(self._excluded).reads(text) and text.strip() == text
+
+    def _string(self, schema: dict[str, Any], path: str) -> Form:
+        low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
+        patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
+        patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []
+        edge = _EDGE if low or high is not None or patterns else ""
+        text = FreeText(self._excluded, False, edge, edge, low, None if high is None else int(high), tuple(patterns))
+        try:
+            has_text = any(text_automaton(text).accepts) if patterns else True
+        except ValueError:
+            self._warn(f"{path}: the pattern of the string is not enforced")
+            return FreeText(self._excluded, False, edge, edge, low, None if high is None else int(high))
+        return text if has_text else NOTHING
+
+
+def _resolved(schema: dict[str, Any], root: Any) -> dict[str, Any]:
+    from outspoken.notations.schema import referred
+
+    if isinstance(ref := schema.get("$ref"), str):
+        target = referred(ref, root)
+        others = {key: value for key, value in schema.items() if key != "$ref"}
+        return {**others, "allOf": [target, *others.get("allOf", [])]} if isinstance(target, dict) else others
+    return schema

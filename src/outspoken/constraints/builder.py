@@ -1,0 +1,158 @@
+"""Builds the form of a constraint from the skeleton of a format and the tools."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal as OneOf
+
+from outspoken.grammar.automaton import Automaton
+from outspoken.notations.tools import Tools
+
+from .call_forms import CallForms
+from .forms import EMPTY, Form, FreeText, Grammar, Literal, Rule, choice, seq
+from .free_text import excluded_patterns, has_code
+from .skeleton import END, START, Hole, Skeleton
+from .text_borders import Border, border_before, border_behind
+
+
+#: The roles of holes that are not in a call.
+_OUTSIDE = frozenset({"start", "end", "text", "reasoning"})
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a constraint asks for: from `least` to `most` calls, text, and reasoning."""
+
+    least: int = 0
+    most: int | None = None
+    with_text: bool = True
+    reasoning: OneOf["free", "none", "required"] = "free"
+
+
+class Builder:
+    """Makes a rule for what may follow each hole outside of calls, and after how many calls."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        automaton: Automaton,
+        tools: Tools | None,
+        wishes: Wishes,
+        special_tokens: tuple[str, ...] = (),
+    ) -> None:
+        self.grammar = Grammar()
+        self._skeleton, self._automaton, self._wishes = skeleton, automaton, wishes
+        self._special = special_tokens
+        self._ends: dict[Hole, str] = {}
+        self._calls = CallForms(skeleton, automaton, tools, self.grammar, self._end_of)
+        self._rules: dict[tuple[Hole, int, bool], Rule] = {}
+        self._limit = wishes.least if wishes.most is None else wishes.most
+
+    def build(self) -> Grammar:
+        """The grammar of all responses."""
+        self.grammar.root = self._following(START, 0)
+        return self.grammar
+
+    def _rule(self, hole: Hole, calls: int) -> Form:
+        """The rule of what may follow a hole."""
+        key = (hole, min(calls, self._limit), False)
+        if key not in self._rules:
+            rule = self._rules[key] = self.grammar.rule(f"after_{hole.role}", EMPTY)
+            self.grammar.rules[rule.name] = self._following(hole, calls)
+        return self._rules[key]
+
+    def _following(self, hole: Hole, calls: int) -> Form:
+        """What may follow a hole, up to the end of the response."""
+        wishes, options = self._wishes, list[Form]()
+        written = len(self._end_of(hole)) if hole.role not in _OUTSIDE else 0
+        must_reason = hole == START and wishes.reasoning == "required"
+        for target, whole in self._skeleton.outer.get(hole, {}).items():
+            literal = whole[written:]
+            if target.role == "reasoning":
+                if hole == START or hole.role not in _OUTSIDE:
+                    options += self._reasoning(hole, target, literal, calls)
+            elif must_reason:
+                continue
+            elif target == END:
+                options += [Literal(literal)] if calls >= wishes.least else []
+            elif target.role == "text":
+                options += self._text(hole, target, whole, literal, calls) if wishes.with_text else []
+            elif wishes.most is None or calls < wishes.most:
+                options += [
+                    seq(Literal(literal), form, self._rule(last, calls + 1))
+                    for last, form in self._calls.calls(target).items()
+                ]
+        return choice(options)
+
+    def _reasoning(self, hole: Hole, target: Hole, literal: str, calls: int) -> list[Form]:
+        content: Form = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=False))
+        if self._wishes.reasoning == "none":
+            if hole != START or literal:
+                return []
+            content = EMPTY  # the prompt has opened it
+        return [seq(Literal(literal), content, self._rule(target, calls))]
+
+    def _text(self, hole: Hole, target: Hole, whole: str, literal: str, calls: int) -> list[Form]:
+        """Text, and what may follow it, each with the condition on the end of the text."""
+        begins = ""
+        if hole.role not in _OUTSIDE:
+            begins = _border_before(self._skeleton.format, hole, target, whole).chars
+        excluded = excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=True)
+        with_code = has_code(self._skeleton.configs[target])
+        options: dict[str, list[Form]] = {}
+        for following, between in self._skeleton.outer.get(target, {}).items():
+            border = Border(between, "", True)
+            if following.role not in ("end", "text"):
+                found = _border_behind(self._skeleton.format, target, following, between)
+                if found is None or following.role == "reasoning":
+                    continue
+                border = found
+            rest = self._step(following, border.literal, calls)
+            if rest is not None:
+                options.setdefault(border.chars, []).append(rest)
+        return [
+            seq(Literal(literal), FreeText(excluded, with_code, begins, ends), choice(rests))
+            for ends, rests in options.items()
+        ]
+
+    def _step(self, target: Hole, literal: str, calls: int) -> Form | None:
+        """A literal behind text and what follows it; None if that is not asked for."""
+        wishes = self._wishes
+        if target == END:
+            return Literal(literal) if calls >= wishes.least else None
+        if target.role == "text" or (wishes.most is not None and calls >= wishes.most):
+            return None
+        forms = [seq(form, self._rule(last, calls + 1)) for last, form in self._calls.calls(target).items()]
+        return seq(Literal(literal), choice(forms)) if forms else None
+
+
+    def _end_of(self, hole: Hole) -> str:
+        """The literal that ends a call, whatever follows: what all literals behind its last hole begin with."""
+        if hole not in self._ends:
+            literals = list(self._skeleton.outer[hole].values())
+            end = os.path.commonprefix(literals)
+            for literal in literals:
+                for special in self._special:
+                    for found in re.finditer(re.escape(special), literal):
+                        if found.start() < len(end) < found.end():
+                            end = end[: found.start()]
+            self._ends[hole] = end
+        return self._ends[hole]
+
+
+@lru_cache(maxsize=4096)
+def _border_behind(format: str, text: Hole, target: Hole, literal: str) -> Border | None:
+    from .registry import merged_skeleton
+
+    automaton, skeleton = merged_skeleton(format)
+    return border_behind(skeleton, text, target, literal, trimmed="TEXT" in automaton.trims)
+
+
+@lru_cache(maxsize=4096)
+def _border_before(format: str, hole: Hole, text: Hole, literal: str) -> Border:
+    from .registry import merged_skeleton
+
+    return border_before(merged_skeleton(format)[1], hole, text, literal)

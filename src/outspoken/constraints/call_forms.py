@@ -1,0 +1,197 @@
+"""The form of one call: each tool's name tied to its own schema, in the notation of the format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.tables import Terminal
+from outspoken.grammar.vocabulary import JSON_FIRST
+from outspoken.notations.coerce import to_json
+from outspoken.notations.schema import referred
+from outspoken.notations.tools import Tools
+
+from .bare_values import BareForms
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
+from .free_text import excluded_patterns
+from .plain_patterns import plain_pattern
+from .schema_forms import SchemaForms
+from .schema_parts import TYPES, merged_schema
+from .skeleton import Hole, Skeleton
+from .styles import BracedStyle, PythonStyle, Style
+from .tagged_forms import TaggedForms
+
+_ANYTHING: dict[str, Any] = {"type": "object"}
+#: The types of JSON by the kinds of values.
+_KINDS = {"integer": "integer", "number": "number", "null": "null", "object": "object", "array": "array", "string": "string"}
+
+
+class CallForms:
+    """Builds the forms of calls, from the hole that a call begins with to the last one of it."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        automaton: Automaton,
+        tools: Tools | None,
+        grammar: Grammar,
+        end_of: Callable[[Hole], str],
+    ) -> None:
+        self._skeleton, self._automaton, self._grammar = skeleton, automaton, grammar
+        self.end_of = end_of
+        self._tools = tools
+        self._known: dict[Hole, dict[Hole, Form]] = {}
+        self.warnings: list[str] = grammar.warnings
+
+    def calls(self, entry: Hole) -> dict[Hole, Form]:
+        """The calls of all tools that begin with a hole, by the last hole."""
+        if entry not in self._known:
+            found: dict[Hole, list[Form]] = {}
+            for name in self._tools.names if self._tools is not None else ():
+                for last, form in _Call(self, name).from_hole(entry).items():
+                    found.setdefault(last, []).append(form)
+            self._known[entry] = {
+                last: self._grammar.rule("call", choice(options)) for last, options in found.items()
+            }
+        return self._known[entry]
+
+    def schema(self, name: str) -> dict[str, Any]:
+        """The schema of a tool's arguments."""
+        assert self._tools is not None
+        return self._tools.schema(name) or _ANYTHING
+
+    @property
+    def skeleton(self) -> Skeleton:
+        return self._skeleton
+
+    def terminal(self, hole: Hole) -> Terminal:
+        """The terminal of a hole."""
+        return self._skeleton.terminals[hole.terminal]
+
+    def excluded(self, hole: Hole) -> tuple[str, ...]:
+        """What free text in a hole may not hold."""
+        return excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)
+
+    def forms(self, hole: Hole, root: Any, name: str) -> SchemaForms | BareForms | TaggedForms:
+        """What builds the forms of a hole's values."""
+        terminal = self.terminal(hole)
+
+        def warn(message: str) -> None:
+            known = f"{name}: {message}"
+            if known not in self.warnings:
+                self.warnings.append(known)
+
+        short = terminal.short
+        if short == "ARG_VALUE":
+            header = self._automaton.tables.header
+            return BareForms(self.excluded(hole), header.written, self._grammar, root, warn)
+        if short == "TAGGED_OBJECT":
+            return TaggedForms(terminal.canonical, self._grammar, root, warn)
+        style: Style = Style()
+        if short == "PYTHON_VALUE":
+            style = PythonStyle()
+        elif short == "BRACED_OBJECT":
+            style = BracedStyle(terminal.canonical)
+        return SchemaForms(style, self._grammar, root, warn)
+
+
+class _Call:
+    """The calls of one tool."""
+
+    def __init__(self, calls: CallForms, name: str) -> None:
+        self._calls, self._name = calls, name
+        self._root = calls.schema(name)
+        schema = merged_schema(_target(self._root), self._root)
+        self._schema = schema
+        properties = cast("dict[str, Any]", schema.get("properties") or {})
+        self._required = [key for key in schema.get("required") or [] if isinstance(key, str)]
+        listed = {**properties, **{key: True for key in self._required if key not in properties}}
+        self._properties = [(key, value) for key, value in listed.items() if value is not False]
+        self._known: dict[tuple[Hole, int], dict[Hole, Form]] = {}
+
+    def from_hole(self, hole: Hole, number: int = 0) -> dict[Hole, Form]:
+        """The rest of a call from a hole on, by the last hole; `number` is that of the next property."""
+        own = self._own(hole)
+        if own == NOTHING:
+            return {}
+        return {last: seq(own, form) for last, form in self._behind(hole, number).items()}
+
+    def _own(self, hole: Hole) -> Form:
+        """What stands in a hole that is no value."""
+        terminal = self._calls.terminal(hole)
+        if hole.role == "name":
+            if terminal.short == "JSON_STRING":
+                return Literal(to_json(self._name))
+            return Literal(self._name) if re.fullmatch(terminal.regex, self._name) or True else NOTHING
+        if hole.role in ("id", "index"):
+            if terminal.short == "JSON_STRING":
+                return Pattern('"[a-zA-Z0-9_-]{1,40}"')
+            return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(_id_pattern(terminal))
+        if hole.role == "arguments":
+            forms = self._calls.forms(hole, self._root, self._name)
+            return forms.object(self._schema, "") if not isinstance(forms, BareForms) else NOTHING
+        return EMPTY
+
+    def _behind(self, hole: Hole, number: int) -> dict[Hole, Form]:
+        """What may follow a hole within the call, by the last hole."""
+        if (hole, number) in self._known:
+            return self._known[hole, number]
+        skeleton = self._calls.skeleton
+        found: dict[Hole, list[Form]] = {}
+        is_complete = hole.role == "arguments" or not self._left(number)
+        if is_complete and hole.role != "key" and skeleton.outer.get(hole):
+            found.setdefault(hole, []).append(Literal(self._calls.end_of(hole)))
+        for target, literal in skeleton.inner.get(hole, {}).items():
+            if target.role == "key":
+                self._keys(target, literal, number, found)
+            elif hole.role != "key":
+                for last, form in self.from_hole(target, number).items():
+                    found.setdefault(last, []).append(seq(Literal(literal), form))
+        grammar = self._calls._grammar  # noqa: SLF001
+        joined = {last: choice(options) for last, options in found.items()}
+        if hole.role == "value" and len(self._properties) - number > 1:
+            joined = {last: grammar.rule("rest", form) for last, form in joined.items()}
+        self._known[hole, number] = joined
+        return joined
+
+    def _left(self, number: int) -> bool:
+        """Is a required property left?"""
+        return any(key in self._required for key, _ in self._properties[number:])
+
+    def _keys(self, hole: Hole, literal: str, number: int, found: dict[Hole, list[Form]]) -> None:
+        """Add the ways to go on with one of the next properties."""
+        for at in range(number, len(self._properties)):
+            key, schema = self._properties[at]
+            for target, between in self._calls.skeleton.inner.get(hole, {}).items():
+                if target.role != "value":
+                    continue
+                value = self._value(target, schema, key)
+                if value == NOTHING:
+                    continue
+                for last, form in self._behind(target, at + 1).items():
+                    written = seq(Literal(literal + key + between), value, form)
+                    found.setdefault(last, []).append(written)
+            if key in self._required:
+                break
+
+    def _value(self, hole: Hole, schema: Any, key: str) -> Form:
+        kinds = self._calls.skeleton.kinds.get(hole, set())
+        types = {_KINDS[kind] for kind in kinds if kind in _KINDS}
+        types |= {"boolean"} if {"true", "false"} <= kinds else set()
+        forms = self._calls.forms(hole, self._root, self._name)
+        return forms.value(schema, key, frozenset(types) & TYPES)
+
+
+def _id_pattern(terminal: Terminal) -> str:
+    return plain_pattern(terminal.regex)
+
+
+def _target(schema: dict[str, Any]) -> dict[str, Any]:
+    seen: set[str] = set()
+    found: Any = schema
+    while isinstance(found, dict) and isinstance(ref := found.get("$ref"), str) and ref not in seen:  # pyright: ignore
+        seen.add(ref)
+        found = referred(ref, schema)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else _ANYTHING

@@ -1,0 +1,130 @@
+"""The intermediate form of a constraint: what all target grammars are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+#: A part of a constraint.
+Form: TypeAlias = "Literal | FreeText | Pattern | JsonValue | Seq | Choice | Repeat | Rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """Any text that holds no match of the patterns in `excluded`.
+
+    Code blocks and spans are closed if `with_code`. A text is empty, or begins and ends with a character of `begins` and
+    `ends` (classes of a regular expression), if given. It has from `low` to `high` characters, and matches each of
+    `patterns` as a whole.
+    """
+
+    excluded: tuple[str, ...] = ()
+    with_code: bool = False
+    begins: str = ""
+    ends: str = ""
+    low: int = 0
+    high: int | None = None
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Text that matches a regular expression without look-around as a whole."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JsonValue:
+    """JSON that a schema admits. `root` is the schema that its references point into."""
+
+    schema: Any
+    root: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One part after the other."""
+
+    parts: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several options."""
+
+    options: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part that is repeated from `low` to `high` times, or any number of times."""
+
+    part: Form
+    low: int = 0
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A reference to a rule of the grammar."""
+
+    name: str
+
+
+EMPTY = Seq(())
+#: What nothing matches.
+NOTHING = Choice(())
+
+
+@dataclass
+class Grammar:
+    """The rules of a constraint by name, and the form of the whole response."""
+
+    root: Form = EMPTY
+    rules: dict[str, Form] = field(default_factory=dict[str, Form])
+    warnings: list[str] = field(default_factory=list[str])
+
+    def rule(self, name: str, form: Form) -> Rule:
+        """Add a rule under a free name, and return the reference to it."""
+        free = name
+        number = 2
+        while free in self.rules:
+            free, number = f"{name}_{number}", number + 1
+        self.rules[free] = form
+        return Rule(free)
+
+
+def seq(*parts: Form) -> Form:
+    """Parts one after the other, in the simplest form."""
+    flat: list[Form] = []
+    for part in parts:
+        for one in part.parts if isinstance(part, Seq) else (part,):
+            if one == NOTHING:
+                return NOTHING
+            if isinstance(one, Literal) and flat and isinstance(flat[-1], Literal):
+                flat[-1] = Literal(flat[-1].text + one.text)
+            elif one != Literal(""):
+                flat.append(one)
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat))
+
+
+def choice(options: Iterable[Form]) -> Form:
+    """One of several options, in the simplest form."""
+    flat: dict[Form, None] = {}
+    for option in options:
+        flat |= dict.fromkeys(option.options if isinstance(option, Choice) else (option,))
+    return next(iter(flat)) if len(flat) == 1 else Choice(tuple(flat))
+
+
+def optional(form: Form) -> Form:
+    """A form or nothing."""
+    return Repeat(form, 0, 1)

@@ -1,0 +1,154 @@
+"""What free text may hold, so that it is read as text: none of the markers that end it, and code only as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from outspoken.grammar.automaton import Automaton, Config, Transition
+from .forms import FreeText
+from .plain_patterns import escape, plain_pattern
+from outspoken.patterns import syntax
+from outspoken.patterns.markup_search import is_distinct_marker
+from outspoken.patterns.near_miss import fragments
+from outspoken.semantics.unread_markup import written_markers
+
+from .automata import Dfa, Nfa, determinize, intersection, matching, without
+
+#: If so many markers begin with the same signs, text may not hold these.
+_MANY = 4
+#: Signs that are frequent in text.
+_COMMON = frozenset({"</", "(?", '":', "**", "[^", "```"})
+#: Of shorter markers, no half is excluded.
+_LONG = 8
+#: No automaton of free text has more states.
+_LIMIT = 3000
+
+
+#: The language of a block of code. Blocks of JSON, XML and tools may hold calls.
+_INFO = r"(?:[A-IK-SU-WYZa-ik-su-wyz0-9_+#.-][a-zA-Z0-9_+#.-]*|[Jj]av[a-z]*|jsx?|tsx?|[Tt](?:e|y)[a-z]*|)"
+
+
+def excluded_patterns(automaton: Automaton, config: Config, *, is_text: bool) -> tuple[str, ...]:
+    """The patterns of what free text may not hold, where a configuration is behind it.
+
+    These are the markers that may follow, as their patterns read them, and half of a marker that is recognised with a
+    mistake.
+    """
+    found: dict[str, None] = {}
+    written: dict[str, None] = {}
+    literals: set[str] = set()
+    for step in config.markers:
+        if is_text and _begins_code(step):
+            continue
+        if step.replaces:
+            written[step.inserted.strip()] = None
+        elif _may_stand_in_text(step):
+            found[plain_pattern(step.terminal.regex)] = None
+    markers = [m for m in written_markers(automaton.tables) if is_distinct_marker(m)] if is_text else []
+    for marker in [*markers, *written]:
+        if len(marker) >= _LONG and not marker[0].isalnum():
+            literals |= {part for part in fragments(marker) if _is_rare(part)}
+        elif is_distinct_marker(marker):
+            literals.add(marker)
+    return tuple(sorted({*_without_common(found, literals), *map(escape, _shortest(literals))}))
+
+
+def _is_rare(part: str) -> bool:
+    """Does a part of a marker hold more than letters, so that words of prose are not excluded?"""
+    return not part.replace(" ", "").replace("_", "").isalnum()
+
+
+def _shortest(literals: set[str]) -> set[str]:
+    """The texts of which others hold none."""
+    return {text for text in literals if not any(other != text and other in text for other in literals)}
+
+
+def _without_common(patterns: Iterable[str], literals: set[str]) -> list[str]:
+    """The patterns, without those that begin with what is excluded for many markers.
+
+    If many markers begin with the same signs, such as `<|`, these are added to the literals.
+    """
+    counted: Counter[str] = Counter()
+    for text in [*literals, *[pattern.replace("\\", "") for pattern in patterns]]:
+        lead = text[:2]
+        if len(lead) == 2 and not any(char.isalnum() or char.isspace() for char in lead) and lead not in _COMMON:
+            counted[lead] += 1
+    signs = {lead for lead, number in counted.items() if number >= _MANY}
+    literals |= signs
+    return [pattern for pattern in patterns if not any(pattern.startswith(escape(lead)) for lead in signs)]
+
+
+def _begins_code(step: Transition) -> bool:
+    return any(op == "begin" and "code" in kinds.split() for op, kinds in step.after)
+
+
+def _may_stand_in_text(step: Transition) -> bool:
+    """Does a marker hold more than white space?"""
+    return re.fullmatch(step.terminal.regex, " ") is None and re.fullmatch(step.terminal.regex, "\n") is None
+
+
+def has_code(config: Config) -> bool:
+    """May code stand in the text that leads to a configuration?"""
+    return any(_begins_code(step) for step in config.markers)
+
+
+@lru_cache(maxsize=512)
+def text_automaton(text: FreeText) -> Dfa:
+    """The automaton of free text. Raises ValueError if it is too large, or if no automaton can read a pattern."""
+    dfa = _with_code(text.excluded) if text.with_code else without(text.excluded)
+    if text.begins:
+        dfa = intersection(dfa, matching(f"(?:{text.begins}[\\s\\S]*)?"))
+    if text.ends:
+        dfa = intersection(dfa, matching(f"(?:[\\s\\S]*{text.ends})?"))
+    for pattern in text.patterns:
+        dfa = intersection(dfa, matching(pattern), _LIMIT)
+    is_bound = text.low or text.high is not None
+    return intersection(dfa, length_between(text.low, text.high), _LIMIT) if is_bound else dfa
+
+
+def _with_code(excluded: tuple[str, ...]) -> Dfa:
+    """Text with code: spans in a line and blocks, both closed. What is excluded may stand in code."""
+    plain = without((*excluded, "`"))
+    behind_line = intersection(plain, matching(r"[\s\S]*\n"))
+    nfa = Nfa()
+    end = nfa.state()
+    begun, fence = nfa.jump(0), nfa.state()
+    nfa.jumps[0].append(fence)
+    nfa.jumps[nfa.embed(behind_line, begun)].append(fence)
+    behind = nfa.embed(plain, begun)
+    nfa.jumps[behind].append(end)
+    span = nfa.add(syntax.parse(r"`[^`\n]+`"), behind)
+    nfa.jumps[span].append(end)
+    some = intersection(plain, matching(r"[\s\S]+"))
+    again = nfa.jump(span)
+    lines = intersection(some, matching(r"[\s\S]*\n"))
+    nfa.jumps[nfa.embed(lines, again)].append(fence)
+    nfa.jumps[nfa.embed(some, again)].append(behind)
+    opened = nfa.embed(_fence_line(), nfa.text("```", fence))
+    closed = nfa.text("```", nfa.embed(_fence_body(), opened))
+    nfa.jumps[closed].append(end)
+    nfa.jumps[nfa.text("\n", closed)] += [fence, begun]
+    return determinize(nfa, frozenset([end]), excludes=False, limit=_LIMIT)
+
+
+@lru_cache(maxsize=1)
+def _fence_line() -> Dfa:
+    """The rest of a line that opens a block."""
+    return matching(f"{_INFO}\n")
+
+
+@lru_cache(maxsize=1)
+def _fence_body() -> Dfa:
+    """The lines of a block."""
+    return intersection(matching(r"(?:[^\n]*\n)*"), without(("```", "~~~")))
+
+
+_SPAN = r"`[^`\n]+`"
+_FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n]*|`[^`\\n][^\\n]*|~[^~\\n][^\\n]*)?\\n)*```"
+#: The pattern of text with closed code, whatever it holds.
+CODE_TEXT = (
+    rf"(?:(?:{_FENCE}\n)*(?:{_SPAN})?(?:[^`]+{_SPAN}|(?:[^`]*\n){_FENCE}\n)*(?:[^`]*|[^`]*\n{_FENCE})|{_FENCE})"
+)

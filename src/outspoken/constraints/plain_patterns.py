@@ -1,0 +1,149 @@
+"""Patterns without look-around that match at least what another pattern matches."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from outspoken.patterns import syntax
+
+#: So many repetitions are written as any number.
+_MANY = 4
+#: A choice of more words is any word.
+_MANY_WORDS = 5
+#: So many characters do not occur by chance if they are not all letters.
+_DISTINCT = 5
+#: Escapes as classes of at least the characters that they stand for: beyond ASCII, of all.
+_WIDE = {
+    r"\s": "\\t-\\r\x1c- \x80-\U0010ffff",
+    r"\w": "0-9A-Z_a-z\x80-\U0010ffff",
+    r"\d": "0-9\x80-\U0010ffff",
+    r"\S": "\x00-\x08\x0e-\x1b!-\U0010ffff",
+    r"\W": "\x00-/:-@\\[-\\^`{-\U0010ffff",
+    r"\D": "\x00-/:-\U0010ffff",
+}
+#: Escapes in classes that are negated, as at most the characters that they stand for.
+_NARROW = {
+    r"\s": "\\t-\\r\x1c- ",
+    r"\w": "0-9A-Z_a-z",
+    r"\d": "0-9",
+    r"\S": "\x00-\x08\x0e-\x1b!-\x7f",
+    r"\W": "\x00-/:-@\\[-\\^`{-\x7f",
+    r"\D": "\x00-/:-\x7f",
+}
+
+
+@lru_cache(maxsize=4096)
+def plain_pattern(pattern: str) -> str:
+    """A pattern for texts that hold what another pattern matches with its conditions, and for some more.
+
+    What a look-ahead at the end asks for is a part of it. Other look-arounds are left out, and many repetitions are any
+    number. Raises ValueError for references to groups.
+    """
+    return _sequence(_core(syntax.parse(pattern)), ignores_case=False)
+
+
+def _core(nodes: syntax.Sequence) -> syntax.Sequence:
+    """A sequence without optional parts at its ends. A text holds the one if it holds the other."""
+    first, last = 0, len(nodes)
+    while first < last and _is_optional(nodes[first]):
+        first += 1
+    while last > first and _is_optional(nodes[last - 1]):
+        last -= 1
+    inner = _distinct(nodes[first:last])
+    if len(inner) == 1 and isinstance(inner[0], syntax.Group):
+        return (inner[0]._replace(body=_core(inner[0].body)),)
+    if len(inner) == 1 and isinstance(inner[0], syntax.Alternatives):
+        return (syntax.Alternatives(tuple([_core(branch) for branch in inner[0].branches])),)
+    return inner
+
+
+def _distinct(nodes: syntax.Sequence) -> syntax.Sequence:
+    """The beginning of a sequence that does not occur by chance: some characters, one of them no letter."""
+    letters = others = 0
+    for index, node in enumerate(nodes):
+        if isinstance(node, syntax.Chars) and node.only_literals:
+            letters += 1
+            others += not all(char.isalnum() or char.isspace() for char in node.literals)
+        elif letters + others >= _DISTINCT and others and _is_complex(nodes[index:]):
+            return nodes[:index]
+    return nodes
+
+
+def _is_complex(nodes: syntax.Sequence) -> bool:
+    return any(not isinstance(node, syntax.Chars) for node in nodes)
+
+
+def _is_optional(node: syntax.Node) -> bool:
+    if isinstance(node, syntax.Look):
+        return node.is_negative or not node.is_ahead
+    return isinstance(node, syntax.Position) or (isinstance(node, syntax.Repeat) and node.low == 0)
+
+
+def _sequence(nodes: syntax.Sequence, *, ignores_case: bool) -> str:
+    written = ""
+    for index, node in enumerate(nodes):
+        if isinstance(node, syntax.Look):
+            if node.is_ahead and not node.is_negative and index == len(nodes) - 1:
+                written += _sequence(node.body, ignores_case=ignores_case)
+        elif not isinstance(node, syntax.Position):
+            written += _node(node, ignores_case=ignores_case)
+    return written
+
+
+def _node(node: syntax.Node, *, ignores_case: bool) -> str:
+    if isinstance(node, syntax.Chars):
+        return char_class(node, ignores_case=ignores_case)
+    if isinstance(node, syntax.Group):
+        return f"(?:{_sequence(node.body, ignores_case=ignores_case or node.ignores_case)})"
+    if isinstance(node, syntax.Alternatives):
+        if len(node.branches) > _MANY_WORDS and all(_is_word(branch) for branch in node.branches):
+            return "[0-9A-Z_a-z]+"
+        branches = dict.fromkeys([_sequence(branch, ignores_case=ignores_case) for branch in node.branches])
+        return f"(?:{'|'.join(branches)})"
+    if isinstance(node, syntax.Repeat):
+        body = f"(?:{_sequence(node.body, ignores_case=ignores_case)})"
+        if node.high >= _MANY:
+            return f"{body}*" if node.low == 0 else f"{body * (min(node.low, _MANY) - 1)}{body}+"
+        return f"{body}{{{node.low},{node.high}}}"
+    raise ValueError("a pattern refers to a group")
+
+
+def _is_word(nodes: syntax.Sequence) -> bool:
+    return all(
+        isinstance(node, syntax.Chars) and node.only_literals and all(c.isalnum() or c == "_" for c in node.literals)
+        for node in nodes
+    )
+
+
+def char_class(node: syntax.Chars, *, ignores_case: bool = False) -> str:
+    """A class of characters as Python and Rust write it."""
+    chars = list(node.literals)
+    ranges = list(node.ranges)
+    if ignores_case:
+        chars += [other for char in node.literals for other in (char.lower(), char.upper()) if len(other) == 1]
+        for low, high in node.ranges:
+            if low.isascii() and high.isascii() and low.isalpha() and high.isalpha():
+                ranges += [(low.lower(), high.lower()), (low.upper(), high.upper())]
+    chars = sorted(set(chars))
+    if len(chars) == 1 and not ranges and not node.categories and not node.negated:
+        return escape(chars[0])
+    listed = "".join([in_class(char) for char in chars])
+    listed += "".join([f"{in_class(low)}-{in_class(high)}" for low, high in ranges])
+    categories = _NARROW if node.negated else _WIDE
+    listed += "".join([categories[category] for category in node.categories])
+    if not listed:
+        return r"(?s:.)" if node.negated else "[^\x00-\U0010ffff]"
+    return f"[{'^' * node.negated}{listed}]"
+
+
+def in_class(char: str) -> str:
+    """A character as it is written in a class."""
+    return _ESCAPES.get(char) or (f"\\{char}" if char in r"\]^[-&~" else char)
+
+
+_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def escape(text: str) -> str:
+    """A pattern for a text, as Python and Rust write it."""
+    return "".join([_ESCAPES.get(char) or (f"\\{char}" if char in r"\.+*?()|[]{}^$#&-~/" else char) for char in text])

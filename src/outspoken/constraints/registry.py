@@ -1,0 +1,16 @@
+"""The skeletons of formats that were asked for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
+
+from .skeleton import Skeleton, merged, skeleton_of
+
+
+@lru_cache(maxsize=256)
+def merged_skeleton(format: str) -> tuple[Automaton, Skeleton]:
+    """The automaton and the skeleton of a format, by its own name."""
+    return registry.automaton(format), merged(skeleton_of(format))

@@ -1,0 +1,284 @@
+"""The form of the values that a JSON schema admits, in a style."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+from outspoken.notations.schema import referred
+
+from .automata import Dfa, TooLargeError, intersection, length_between, matching
+from .dfa_patterns import dfa_pattern
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, Rule, Seq, choice, optional, seq
+from .number_ranges import integer_pattern, number_pattern
+from .schema_parts import FORMATS, TYPES, merged_schema, search_pattern, unenforced
+from .styles import INTEGER, NUMBER, Style
+
+#: Objects and lists without a schema of their own nest no deeper.
+_ANY_DEPTH = 4
+#: The automaton of a string's pattern and length has no more states.
+_LIMIT = 2000
+_SCALARS: dict[str, dict[str, Any]] = {kind: {"type": kind} for kind in ("string", "number", "boolean", "null")}
+
+
+class SchemaForms:
+    """Builds forms. `root` is the schema that references point into; recursive ones become rules of the grammar."""
+
+    def __init__(self, style: Style, grammar: Grammar, root: Any, warn: Callable[[str], None]) -> None:
+        self._style, self._grammar, self._root, self._warn = style, grammar, root, warn
+        self._references: dict[str, Rule] = {}
+        self._anything: list[Rule] = []
+
+    def value(self, schema: Any, path: str = "", kinds: frozenset[str] = TYPES) -> Form:
+        """The form of a value. Only values of the JSON types `kinds` count."""
+        if schema is False:
+            return NOTHING
+        if not isinstance(schema, dict):
+            return self._any(kinds)
+        return self._of(cast("dict[str, Any]", schema), path, kinds)
+
+    def _of(self, schema: dict[str, Any], path: str, kinds: frozenset[str]) -> Form:
+        if isinstance(ref := schema.get("$ref"), str):
+            return self._referred(ref, schema, path, kinds)
+        merged = merged_schema(schema, self._root)
+        for keyword in unenforced(merged):
+            self._warn(f"{path or 'the arguments'}: `{keyword}` is not enforced")
+        if "const" in merged or "enum" in merged:
+            return self._listed(merged, kinds)
+        for key in ("anyOf", "oneOf"):
+            if isinstance(options := merged.get(key), list):
+                rest = {name: inner for name, inner in merged.items() if name != key}
+                return choice([
+                    self.value(merged_schema({**rest, "allOf": [option]}, self._root), path, kinds)
+                    for option in cast("list[Any]", options)
+                ])
+        return choice([self._of_kind(kind, merged, path) for kind in self._kinds(merged, kinds)])
+
+    def _kinds(self, schema: dict[str, Any], kinds: frozenset[str]) -> list[str]:
+        declared: Any = schema.get("type")
+        listed: list[str] = [declared] if isinstance(declared, str) else declared or _implied(schema)
+        if schema.get("nullable") is True and "null" not in listed:
+            listed = [*listed, "null"]
+        return [kind for kind in listed if kind in kinds or (kind == "integer" and "number" in kinds)]
+
+    def _referred(self, ref: str, schema: dict[str, Any], path: str, kinds: frozenset[str]) -> Form:
+        others = {key: inner for key, inner in schema.items() if key != "$ref"}
+        if others.keys() - {"description", "title", "default", "examples"}:
+            return self._of({**others, "allOf": [referred(ref, self._root), *others.get("allOf", [])]}, path, kinds)
+        if kinds != TYPES:
+            return self.value(referred(ref, self._root), path, kinds)
+        if ref not in self._references:
+            name = ref.rpartition("/")[2] or "root"
+            rule = self._references[ref] = self._grammar.rule(f"ref_{name}", NOTHING)
+            self._grammar.rules[rule.name] = self.value(referred(ref, self._root), path)
+        return self._references[ref]
+
+    def _listed(self, schema: dict[str, Any], kinds: frozenset[str]) -> Form:
+        """One of the values that a schema lists."""
+        values: list[Any] = [schema["const"]] if "const" in schema else schema["enum"]
+        declared = set(self._kinds(schema, TYPES)) if "type" in schema else TYPES
+        fitting = [v for v in values if _kind(v) in declared or (_kind(v) == "integer" and "number" in declared)]
+        return choice([self._style.value(v) for v in fitting if _kind(v) in kinds or _kind(v) == "integer" in kinds])
+
+    def _of_kind(self, kind: str, schema: dict[str, Any], path: str) -> Form:
+        if kind == "object":
+            return self.object(schema, path)
+        if kind == "array":
+            return self.array(schema, path)
+        if kind == "string":
+            return self._string(schema, path)
+        if kind == "integer":
+            return self._number(schema, path, integer_pattern, INTEGER)
+        if kind == "number":
+            return self._number(schema, path, number_pattern, NUMBER)
+        if kind == "boolean":
+            return choice([Literal(self._style.true), Literal(self._style.false)])
+        return Literal(self._style.null)
+
+    def _number(
+        self, schema: dict[str, Any], path: str, ranged: Callable[[dict[str, Any]], str | None], any_number: str
+    ) -> Form:
+        pattern = ranged(schema)
+        if pattern is None:
+            self._warn(f"{path}: the range of the number is not enforced")
+            pattern = any_number
+        return NOTHING if not pattern else Pattern(pattern)
+
+    # strings
+
+    def _string(self, schema: dict[str, Any], path: str) -> Form:
+        low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
+        patterns = [schema["pattern"]] if isinstance(schema.get("pattern"), str) else []
+        patterns = [search_pattern(pattern) for pattern in patterns]
+        patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []
+        if not patterns:
+            return self._style.string(low, None if high is None else int(high))
+        dfa = self._matching(patterns, low, None if high is None else int(high))
+        if dfa is None:
+            self._warn(f"{path}: the pattern of the string is not enforced")
+            return self._style.string(low, high)
+        return self._style.string_of(dfa_pattern(dfa)) if any(dfa.accepts) else NOTHING
+
+    def _matching(self, patterns: Sequence[str], low: int, high: int | None) -> Dfa | None:
+        """The strings that match all patterns, without characters that the style has to escape."""
+        try:
+            found = matching(f"[^{self._style.special}]*")
+            for pattern in patterns:
+                found = intersection(found, matching(pattern), _LIMIT)
+            return intersection(found, length_between(low, high), _LIMIT) if low or high is not None else found
+        except (TooLargeError, ValueError):
+            return None
+
+    # objects and lists
+
+    def object(self, schema: dict[str, Any], path: str) -> Form:
+        """An object: the properties in the order of the schema, then others, if the schema says that there are any."""
+        properties: dict[str, Any] = schema.get("properties") or {}
+        required = [key for key in schema.get("required") or [] if isinstance(key, str)]
+        listed = {**properties, **{key: True for key in required if key not in properties}}
+        style = self._style
+        entries = [
+            (seq(style.key(key), style.colon(), self.value(inner, f"{path}.{key}" if path else key)), key in required)
+            for key, inner in listed.items()
+            if inner is not False
+        ]
+        others = self._others(schema, listed, path)
+        opened, closed = style.braces
+        return seq(Literal(opened), style.gap(), self._entries(entries, others), style.gap(), Literal(closed))
+
+    def _others(self, schema: dict[str, Any], listed: Iterable[str], path: str) -> Form:
+        """An entry with a key that is not listed; NOTHING if there is none."""
+        more: Any = schema.get("additionalProperties")
+        if more is None:
+            more = "properties" not in schema and not listed
+        if more is False:
+            return NOTHING
+        known = "|".join([f"(?:{_as_pattern(key)})" for key in listed])
+        key = "[a-zA-Z_][a-zA-Z0-9_]{0,30}"
+        names = self._style.string_of(key if not known else _without(key, known))
+        return seq(names, self._style.colon(), self.value(more, f"{path}.*"))
+
+    def _entries(self, entries: list[tuple[Form, bool]], others: Form) -> Form:
+        """Entries in order, with separators between those that are there."""
+        separator = self._style.separator()
+        rest: Form = EMPTY if others == NOTHING else Repeat(seq(separator, others))
+        options: list[Form] = []
+        for number, (form, required) in reversed(list(enumerate(entries))):
+            options = [] if required else options
+            options.append(seq(form, rest))
+            more = seq(separator, form)
+            rest = seq(more if required else optional(more), rest)
+            if number % 8 == 7:
+                rest = self._grammar.rule("entries", rest)
+        if not any(required for _, required in entries):
+            options.insert(0, EMPTY)
+            if others != NOTHING:
+                options.insert(1, seq(others, Repeat(seq(separator, others))))
+        return choice(reversed(options))
+
+    def array(self, schema: dict[str, Any], path: str) -> Form:
+        """A list."""
+        prefix: list[Any] = schema.get("prefixItems") or (
+            schema["items"] if isinstance(schema.get("items"), list) else []
+        )
+        items: Any = schema.get("items", True)
+        if isinstance(items, list):
+            items = schema.get("additionalItems", True)
+        low, high = int(schema.get("minItems", 0)), schema.get("maxItems")
+        high = None if high is None else int(high)
+        style = self._style
+        opened, closed = style.brackets
+        first = [self.value(part, f"{path}[{number}]") for number, part in enumerate(prefix)]
+        item = self.value(items, f"{path}[]")
+        if item == NOTHING:
+            high = len(first) if high is None else min(high, len(first))
+        body = self._items(first, item, low, high)
+        return seq(Literal(opened), style.gap(), body, style.gap(), Literal(closed))
+
+    def _items(self, first: list[Form], item: Form, low: int, high: int | None) -> Form:
+        separator = self._style.separator()
+        if high is not None and (high < low or high == 0):
+            return EMPTY if high == 0 and low == 0 else NOTHING
+        first = first if high is None else first[:high]
+        left = None if high is None else high - len(first)
+        rest: Form = EMPTY
+        if left != 0:
+            least = max(low - max(len(first), 1), 0)
+            most = None if high is None else high - max(len(first), 1)
+            rest = Repeat(seq(separator, item), least, most)
+        if not first:
+            whole = seq(item, rest)
+            return whole if low else optional(whole)
+        for number in range(len(first) - 1, 0, -1):
+            more = seq(separator, first[number], rest)
+            rest = more if number < low else optional(more)
+        whole = seq(first[0], rest)
+        return whole if low else optional(whole)
+
+    # anything
+
+    def _any(self, kinds: frozenset[str]) -> Form:
+        """Any JSON of some types, to a certain depth."""
+        scalars = [self._of_kind(kind, {}, "") for kind in _SCALARS if kind in kinds]
+        nested = [kind for kind in ("object", "array") if kind in kinds]
+        return choice([*scalars, *[self._nested(kind, 0) for kind in nested]])
+
+    def _nested(self, kind: str, depth: int) -> Form:
+        inner = self._anything_below(depth)
+        style = self._style
+        if kind == "array":
+            opened, closed = style.brackets
+            entry = inner
+        else:
+            opened, closed = style.braces
+            entry = seq(style.string_of("[a-zA-Z_][a-zA-Z0-9_]{0,30}"), style.colon(), inner)
+        body = optional(seq(entry, Repeat(seq(style.separator(), entry))))
+        return seq(Literal(opened), style.gap(), body, style.gap(), Literal(closed))
+
+    def _anything_below(self, depth: int) -> Form:
+        while len(self._anything) <= _ANY_DEPTH:
+            self._anything.append(self._grammar.rule(f"any{len(self._anything)}", NOTHING))
+            number = len(self._anything) - 1
+            scalars = [self._of_kind(kind, {}, "") for kind in _SCALARS]
+            below = [self._nested(kind, number + 1) for kind in ("object", "array")] if number < _ANY_DEPTH else []
+            self._grammar.rules[self._anything[number].name] = choice([*scalars, *below])
+        return self._anything[depth]
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    for kind, types in (("integer", int), ("number", float), ("string", str), ("array", list)):
+        if isinstance(value, types):
+            return kind
+    return "object"
+
+
+def _implied(schema: dict[str, Any]) -> list[str]:
+    """The types that a schema without `type` is about; all if it does not say."""
+    if schema.keys() & {"properties", "required", "additionalProperties"}:
+        return ["object"]
+    if schema.keys() & {"items", "prefixItems", "minItems", "maxItems"}:
+        return ["array"]
+    if schema.keys() & {"pattern", "minLength", "maxLength", "format"}:
+        return ["string"]
+    return ["string", "number", "boolean", "null", "object", "array"]
+
+
+def _as_pattern(text: str) -> str:
+    from .plain_patterns import escape
+
+    return escape(text)
+
+
+def _without(pattern: str, excluded: str) -> str:
+    """A pattern for what one pattern matches and another does not."""
+    from .automata import complement
+
+    return dfa_pattern(intersection(matching(pattern), complement(matching(excluded))))
+
+
+__all__ = ["SchemaForms", "Seq", "json"]

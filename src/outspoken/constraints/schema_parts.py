@@ -1,0 +1,142 @@
+"""Parts of JSON schemas: schemas that are joined, patterns of strings, and keywords that no form can enforce."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from outspoken.notations.schema import referred
+
+#: The types of JSON.
+TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
+
+_DAY = "(?:0[1-9]|1[0-9]|2[0-8])"
+_DATE = f"[0-9]{{4}}-(?:0[1-9]|1[0-2])-{_DAY}"
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?(?:Z|[+-](?:0[0-9]|1[0-2]):00)"
+_HOST = "[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?){0,4}"
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+
+#: Patterns of strings by the `format` of their schema (JSON Schema Validation 2020-12, section 7.3), a little narrower.
+FORMATS: dict[str, str] = {
+    "date": _DATE,
+    "time": _TIME,
+    "date-time": f"{_DATE}T{_TIME}",
+    "duration": "P(?:[0-9]{1,4}D(?:T[0-9]{1,4}H)?|T[0-9]{1,4}[HMS]|[0-9]{1,4}W)",
+    "email": f"[a-zA-Z0-9_+-]{{1,30}}(?:\\.[a-zA-Z0-9_+-]{{1,20}}){{0,2}}@{_HOST}\\.[a-z]{{2,8}}",
+    "hostname": _HOST,
+    "ipv4": f"{_BYTE}(?:\\.{_BYTE}){{3}}",
+    "ipv6": "(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}",
+    "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    "uri": f"https?://{_HOST}(?::[0-9]{{2,5}})?(?:/[a-zA-Z0-9._~%+-]{{0,60}}){{0,8}}(?:\\?[a-zA-Z0-9._~%+=&-]{{0,200}})?",
+}
+
+#: Keywords that say nothing about values, or that forms enforce.
+_ENFORCED = frozenset({
+    "type", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "minItems",
+    "maxItems", "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "multipleOf", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "nullable", "$defs", "definitions",
+})  # fmt: skip
+_SILENT = frozenset({
+    "description", "title", "default", "examples", "example", "$schema", "$id", "$comment", "$anchor", "deprecated",
+    "readOnly", "writeOnly", "format", "discriminator", "contentEncoding", "contentMediaType", "strict",
+})  # fmt: skip
+
+
+def unenforced(schema: dict[str, Any]) -> list[str]:
+    """The keywords of a schema that its form does not enforce."""
+    found = [key for key in schema if key not in _ENFORCED and key not in _SILENT and not key.startswith("x-")]
+    if isinstance(schema.get("format"), str) and schema["format"] not in FORMATS:
+        found.append(f"format: {schema['format']}")
+    if "uniqueItems" in found and (schema["uniqueItems"] is False or schema.get("maxItems", 2) <= 1):
+        found.remove("uniqueItems")
+    if "minProperties" in found and schema["minProperties"] <= len(schema.get("required", [])):
+        found.remove("minProperties")
+    if "maxProperties" in found and schema["maxProperties"] >= len(schema.get("properties", ())) > 0:
+        found.remove("maxProperties")
+    if "patternProperties" in found and "properties" in schema and "additionalProperties" not in schema:
+        found.remove("patternProperties")
+    if "unevaluatedProperties" in found and schema["unevaluatedProperties"] is False:
+        found.remove("unevaluatedProperties")
+    return found
+
+
+def search_pattern(pattern: str) -> str:
+    """The pattern of the whole strings in which a schema's pattern matches somewhere.
+
+    Raises ValueError where an anchor stands elsewhere than at an end of the pattern.
+    """
+    begins = pattern.startswith("^")
+    ends = pattern.endswith("$") and not pattern.endswith("\\$")
+    inner = pattern[begins : len(pattern) - ends]
+    return f"{'' if begins else _ANY}(?:{inner}){'' if ends else _ANY}"
+
+
+_ANY = r"[\s\S]*"
+
+
+def merged_schema(schema: dict[str, Any], root: Any, depth: int = 0) -> dict[str, Any]:
+    """A schema with the schemas of its `allOf` taken in, and what it refers to if there is something beside."""
+    parts: list[Any] = list(schema["allOf"]) if isinstance(schema.get("allOf"), list) else []
+    if not parts or depth > 16:
+        return schema
+    found = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in parts:
+        resolved = _resolved(part, root)
+        if resolved is False:
+            return {"enum": []}
+        if isinstance(resolved, dict):
+            inner = merged_schema(cast("dict[str, Any]", resolved), root, depth + 1)
+            found = _both(found, inner)
+    return found
+
+
+def _resolved(schema: Any, root: Any) -> Any:
+    seen: set[str] = set()
+    while isinstance(schema, dict):
+        known = cast("dict[str, Any]", schema)
+        ref = known.get("$ref")
+        if not isinstance(ref, str) or ref in seen:
+            break
+        seen.add(ref)
+        target = referred(ref, root)
+        others = {key: value for key, value in known.items() if key != "$ref"}
+        schema = _both(target, others) if isinstance(target, dict) else target
+    return schema
+
+
+def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what two schemas admit."""
+    found = dict(one)
+    for key, value in other.items():
+        if key not in found:
+            found[key] = value
+        elif key == "properties":
+            found[key] = {**found[key], **{k: _joined(found[key], k, v) for k, v in value.items()}}
+        elif key == "required":
+            found[key] = list(dict.fromkeys([*found[key], *value]))
+        elif key in _SMALLEST:
+            found[key] = min(found[key], value)
+        elif key in _LARGEST:
+            found[key] = max(found[key], value)
+        elif key == "type":
+            found[key] = _both_types(found[key], value)
+        elif key == "enum":
+            found[key] = [v for v in found[key] if v in value]
+        elif key in ("anyOf", "oneOf", "not", "pattern") and value != found[key]:
+            found.setdefault("allOf (joined)", True)
+    return found
+
+
+def _joined(properties: dict[str, Any], key: str, schema: Any) -> Any:
+    known = properties.get(key)
+    return _both(known, schema) if isinstance(known, dict) and isinstance(schema, dict) else schema
+
+
+_SMALLEST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "additionalProperties"})
+_LARGEST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems"})
+
+
+def _both_types(one: Any, other: Any) -> list[str]:
+    first: list[str] = one if isinstance(one, list) else [one]
+    second: list[str] = other if isinstance(other, list) else [other]
+    found = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
+    return [*found, *[kind for kind in second if kind == "integer" and "number" in first and kind not in found]]

@@ -1,0 +1,297 @@
+"""The skeleton of a format: which literals stand between the places that a model fills in.
+
+It is learned from `render`: responses of all shapes are written and read back, and each path through the automaton is cut
+at its holes: text, reasoning, the name of a call, its arguments. A hole is known by its terminal and the configuration
+behind it. What may follow depends on nothing else, so the edges between holes that were seen in some responses make up
+all responses that `render` writes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Config, Stack
+from outspoken.grammar.tables import Terminal
+from outspoken.rendering.render import render_path
+from outspoken.rendering.writer import Item, Written, pieces_of
+from outspoken.results.errors import RenderError
+from outspoken.results.replies import Reasoning, Text
+from outspoken.results.settings import DEFAULT
+
+Role: TypeAlias = Literal[
+    "start", "end", "text", "reasoning", "name", "id", "index", "arguments", "key", "value", "flag"
+]
+
+#: The kinds of values that formats write in different ways, each with an example.
+EXAMPLES: Mapping[str, Any] = {
+    "string": "ab cd",
+    "integer": 3,
+    "number": 2.5,
+    "true": True,
+    "false": False,
+    "null": None,
+    "object": {"k": 1},
+    "array": [1],
+}
+
+
+class Hole(NamedTuple):
+    """A place that the model fills in: what it is, its terminal's name, and the configuration behind it.
+
+    `number` counts the names of one call, of which some formats write two.
+    """
+
+    role: Role
+    terminal: str = ""
+    stack: Stack = ()
+    number: int = 0
+
+
+START, END = Hole("start"), Hole("end")
+
+
+class Step(NamedTuple):
+    """A hole of a response, the literal before it, the kind of its value, and the number of its segment."""
+
+    literal: str
+    hole: Hole
+    kind: str
+    item: int
+
+
+@dataclass
+class Skeleton:
+    """The holes of a format and the literals between them.
+
+    `inner` maps a hole of a call to the holes of the same call that may follow, each with the literal between them;
+    `outer` does so for all others. `kinds` says which kinds of values a hole takes.
+    """
+
+    format: str
+    terminals: dict[str, Terminal]
+    inner: dict[Hole, dict[Hole, str]] = field(default_factory=dict[Hole, dict[Hole, str]])
+    outer: dict[Hole, dict[Hole, str]] = field(default_factory=dict[Hole, dict[Hole, str]])
+    kinds: dict[Hole, set[str]] = field(default_factory=dict[Hole, set[str]])
+    #: a text of each hole
+    samples: dict[Hole, str] = field(default_factory=dict[Hole, str])
+    configs: dict[Hole, Config] = field(default_factory=dict[Hole, Config])
+
+    def add(self, path: Iterable[Step]) -> None:
+        """Add the edges of a response."""
+        before, item = START, -1
+        for step in path:
+            edges = self.inner if step.item == item else self.outer
+            edges.setdefault(before, {}).setdefault(step.hole, step.literal)
+            if step.kind:
+                self.kinds.setdefault(step.hole, set()).add(step.kind)
+            before, item = step.hole, step.item
+
+    def has(self, role: Role) -> bool:
+        """Does the format have holes of this role?"""
+        return any(hole.role == role for hole in self.configs)
+
+    def path(self, start: Hole, goal: Hole) -> list[tuple[str, Hole]] | None:
+        """The shortest way between two holes: each literal with the hole behind it; None if there is none."""
+        known: dict[Hole, list[tuple[str, Hole]]] = {start: []}
+        waiting = deque([start])
+        while waiting:
+            hole = waiting.popleft()
+            if hole == goal:
+                return known[hole]
+            for edges in (self.inner, self.outer):
+                for target, literal in edges.get(hole, {}).items():
+                    if target not in known:
+                        known[target] = [*known[hole], (literal, target)]
+                        waiting.append(target)
+        return None
+
+    def sample(self, start: Hole, goal: Hole) -> str | None:
+        """A text between two holes, with both."""
+        path = self.path(start, goal)
+        if path is None:
+            return None
+        return self.samples.get(start, "") + "".join([literal + self.samples.get(hole, "") for literal, hole in path])
+
+
+_TEXT = Text(text="Hello there.", span=(0, 12))
+_REASONING = Reasoning(text="They ask.", span=(0, 9))
+_TOOL = "tool_a"
+
+
+@lru_cache(maxsize=256)
+def skeleton_of(format: str) -> Skeleton:
+    """The skeleton of a format, by its own name."""
+    automaton = registry.automaton(format)
+    skeleton = Skeleton(format, automaton.tables.terminals)
+    for response in _responses(skeleton):
+        _learn(skeleton, response)
+    return skeleton
+
+
+def _call(*kinds: str) -> dict[str, Any]:
+    return {"name": _TOOL, "arguments": {f"k{i}": EXAMPLES[kind] for i, kind in enumerate(kinds)}}
+
+
+def _responses(skeleton: Skeleton) -> Iterator[list[Any]]:
+    """What is rendered: first each kind of value alone, then calls in all surroundings."""
+    text, reasoning = _TEXT, _REASONING
+    yield from ([text], [reasoning], [reasoning, text], [text, reasoning], [text, reasoning, text])
+    for kind in EXAMPLES:
+        yield [_call(kind)]
+    calls = [_call(), *_calls_of(skeleton)]
+    few = calls[:2] + calls[-1:]
+    leads = [[], [text], [reasoning], [reasoning, text], [text, reasoning], *[[call] for call in calls[:2]]]
+    leads += [[calls[-1], text], [calls[-1], reasoning], [calls[-1], calls[-1]], [reasoning, calls[-1]], [text, calls[-1]]]
+    rests: list[list[Any]] = [[], [text], [reasoning, text], [calls[0]], [calls[-1]]]
+    yield from ([call, *rest] for call, rest in product(calls, rests))
+    yield from ([*lead, call, *rest] for lead, call, rest in product(leads[1:], few, rests))
+
+
+def _calls_of(skeleton: Skeleton) -> list[dict[str, Any]]:
+    """Calls with each kind of value that is written in a way of its own, in each place."""
+    classes: dict[tuple[Hole, ...], str] = {}
+    for kind in EXAMPLES:
+        holes = tuple([hole for hole in skeleton.kinds if kind in skeleton.kinds[hole]])
+        classes.setdefault(holes, kind)
+    kinds = [kind for holes, kind in classes.items() if holes]
+    if not skeleton.has("key"):
+        return [_call(kind) for kind in kinds[:1]]
+    pairs = dict.fromkeys([pair for kind in kinds for pair in ((kinds[0], kind), (kind, kinds[-1]))])
+    return [*[_call(kind) for kind in kinds], *[_call(*pair) for pair in pairs], _call(*kinds[:1] * 3)]
+
+
+def _learn(skeleton: Skeleton, response: list[Any]) -> None:
+    try:
+        rendered = render_path(response, skeleton.format, None, DEFAULT)
+    except RenderError:
+        return
+    pieces = pieces_of(rendered.path)
+    removed = sum([len(text) for text, _ in pieces]) - len(rendered.text)
+    skeleton.add(_holes(skeleton, _without_start(pieces, removed), rendered.items))
+
+
+def _without_start(pieces: list[tuple[str, Written]], chars: int) -> Iterator[tuple[str, Written]]:
+    """The pieces without the first so many characters, which the prompt ends with."""
+    for text, written in pieces:
+        yield text[chars:], written
+        chars = max(chars - len(text), 0)
+
+
+_TOKEN_ROLES: Mapping[str, Role] = {"TOOL_NAME": "name", "CALL_ID": "id", "CALL_INDEX": "index", "ARG_NAME": "key"}
+
+
+def _holes(skeleton: Skeleton, pieces: Iterable[tuple[str, Written]], items: list[Item]) -> Iterator[Step]:
+    """The holes of a path; at last the end."""
+    literal = ""
+    names: dict[int, int] = {}
+    for text, written in pieces:
+        if written.is_marker:
+            literal += text
+            continue
+        role, item = _role(written), written.progress.item
+        if role == "name":
+            names[item] = names.get(item, 0) + 1
+        kind = ""
+        if role == "value":
+            kind = _kind(items[item].arguments[written.progress.argument][1])
+        hole = Hole(role, written.terminal.name, written.config.stack, names.get(item, 0) if role == "name" else 0)
+        skeleton.configs.setdefault(hole, written.config)
+        skeleton.samples.setdefault(hole, text)
+        yield Step(literal, hole, kind, item)
+        literal = ""
+    yield Step(literal, END, "", len(items))
+
+
+def _role(written: Written) -> Role:
+    short = written.terminal.short
+    if short == "TEXT":
+        return "text"
+    if short == "REASONING":
+        return "reasoning"
+    if short in _TOKEN_ROLES:
+        return _TOKEN_ROLES[short]
+    progress = written.progress
+    if progress.phase == 1:
+        return "value"
+    return "name" if not progress.name else "arguments"
+
+
+def _kind(value: Any) -> str:
+    return next(kind for kind, known in EXAMPLES.items() if known == value and type(known) is type(value))
+
+
+def merged(skeleton: Skeleton) -> Skeleton:
+    """The skeleton with holes joined that differ only in where they stand, so that the same follows them."""
+    groups = _groups(skeleton)
+    found = Skeleton(skeleton.format, skeleton.terminals)
+    for edges, joined in ((skeleton.inner, found.inner), (skeleton.outer, found.outer)):
+        for hole, following in edges.items():
+            for target, literal in following.items():
+                joined.setdefault(groups[hole], {}).setdefault(groups[target], literal)
+    for hole, kinds in skeleton.kinds.items():
+        found.kinds.setdefault(groups[hole], set()).update(kinds)
+    for hole, config in skeleton.configs.items():
+        found.configs.setdefault(groups[hole], config)
+        found.samples.setdefault(groups[hole], skeleton.samples[hole])
+    return found
+
+
+def _groups(skeleton: Skeleton) -> dict[Hole, Hole]:
+    """The hole that stands for each hole. Two are joined unless a literal differs between them and the same others."""
+    holes = [START, END, *skeleton.configs]
+    key: dict[Hole, Any] = {hole: (hole.role, hole.terminal, hole.number) for hole in holes}
+    _split_by_literal(skeleton, key)
+    for _ in range(len(holes)):
+        members: dict[Any, list[Hole]] = {}
+        for hole in holes:
+            members.setdefault(key[hole], []).append(hole)
+        renewed = dict(key)
+        for number, group in enumerate(members.values()):
+            for part, some in enumerate(_compatible(skeleton, group, key)):
+                for hole in some:
+                    renewed[hole] = (number, part)
+        if len(set(renewed.values())) == len(members):
+            break
+        key = renewed
+    first: dict[Any, Hole] = {}
+    for hole in holes:
+        first.setdefault(key[hole], hole)
+    return {hole: first[key[hole]] for hole in holes}
+
+
+def _split_by_literal(skeleton: Skeleton, key: dict[Hole, Any]) -> None:
+    """Tell holes apart that follow the same hole behind different literals."""
+    for edges in (skeleton.inner, skeleton.outer):
+        for following in edges.values():
+            literals: dict[Any, set[str]] = {}
+            for target, literal in following.items():
+                literals.setdefault(key[target], set()).add(literal)
+            for target, literal in following.items():
+                if len(literals[key[target]]) > 1:
+                    literals[key[target], literal] = {literal}
+                    key[target] = (key[target], literal)
+
+
+def _compatible(skeleton: Skeleton, group: list[Hole], key: dict[Hole, Any]) -> list[list[Hole]]:
+    """The holes of a group in parts in which no two have different literals before the same others."""
+    parts: list[tuple[dict[Any, str], bool, list[Hole]]] = []
+    for hole in group:
+        known: dict[Any, str] = {}
+        for inner, edges in ((True, skeleton.inner), (False, skeleton.outer)):
+            known |= {(inner, key[target]): literal for target, literal in edges.get(hole, {}).items()}
+        ends = END in skeleton.outer.get(hole, {})
+        for literals, may_end, some in parts:
+            is_same = ends == may_end or hole.role in ("name", "key", "value")
+            if is_same and all(literals.get(target, literal) == literal for target, literal in known.items()):
+                literals.update(known)
+                some.append(hole)
+                break
+        else:
+            parts.append((known, ends, [hole]))
+    return [some for _, _, some in parts]

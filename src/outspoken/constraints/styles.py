@@ -1,0 +1,139 @@
+"""How the notations write values: the parts from which `schema_forms` builds the form of a schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from outspoken.notations.coerce import to_json
+
+from .forms import EMPTY, Form, FreeText, Literal, Pattern, choice, seq
+from .plain_patterns import in_class
+
+#: White space between the parts of JSON.
+_WS = Pattern(r"[ \t\n]{0,20}")
+_HEX = "[0-9a-fA-F]"
+#: A character of a JSON string: as it is, or as an escape. Halves of surrogate pairs are no characters.
+JSON_CHAR = (
+    r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"
+)
+INTEGER = "-?(?:0|[1-9][0-9]{0,14})"
+NUMBER = rf"{INTEGER}(?:\.[0-9]{{1,12}})?(?:[eE][+-]?[0-9]{{1,2}})?"
+
+
+class Style:
+    """JSON, and what other notations write in another way."""
+
+    #: the brackets round objects and lists
+    braces, brackets = ("{", "}"), ("[", "]")
+    null, true, false = "null", "true", "false"
+
+    def separator(self) -> Form:
+        """What stands between two entries."""
+        return seq(self.gap(), Literal(","), self.gap())
+
+    def gap(self) -> Form:
+        """White space that may stand beside punctuation."""
+        return _WS
+
+    def colon(self) -> Form:
+        """What stands between a key and its value."""
+        return seq(self.gap(), Literal(":"), self.gap())
+
+    def key(self, name: str) -> Form:
+        """A key of an object."""
+        return self.value(name)
+
+    def value(self, value: Any) -> Form:
+        """A value that a schema names; NOTHING if the notation cannot write it."""
+        return Literal(to_json(value)) if not isinstance(value, (dict, list)) else Literal(json.dumps(value, ensure_ascii=False))
+
+    def string(self, low: int, high: int | None) -> Form:
+        """Any string of so many characters."""
+        return Pattern(f'"{JSON_CHAR}{_times(low, high)}"')
+
+    def string_of(self, regex: str) -> Form:
+        """A string that matches a pattern, which holds no quotes, escapes and control characters."""
+        return seq(Literal('"'), Pattern(regex), Literal('"'))
+
+    #: the characters that `string_of` cannot write
+    special = '"\\\x00-\x1f\x7f'
+
+
+class PythonStyle(Style):
+    """Python literals as `repr` writes them."""
+
+    null, true, false = "None", "True", "False"
+    special = "'\\\\\x00-\x1f\x7f-\xa0"
+
+    def gap(self) -> Form:
+        return EMPTY
+
+    def separator(self) -> Form:
+        return Literal(", ")
+
+    def colon(self) -> Form:
+        return Literal(": ")
+
+    def value(self, value: Any) -> Form:
+        return Literal(repr(value))
+
+    def string(self, low: int, high: int | None) -> Form:
+        escape = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}))"
+        single = rf"(?:[^'\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
+        double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
+        return choice([Pattern(f"'{single}'"), Pattern(f'"{double}"')])
+
+    def string_of(self, regex: str) -> Form:
+        return seq(Literal("'"), Pattern(regex), Literal("'"))
+
+
+class BracedStyle(Style):
+    """Objects in braces with a mark round strings."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+
+    def gap(self) -> Form:
+        return EMPTY
+
+    def separator(self) -> Form:
+        return Literal(",")
+
+    def colon(self) -> Form:
+        return Literal(":")
+
+    def key(self, name: str) -> Form:
+        from outspoken.notations.braced import write_braced
+
+        written = write_braced({name: None}, self._mark)
+        return Literal(written[1:-6]) if written is not None else Literal("")
+
+    def value(self, value: Any) -> Form:
+        from outspoken.notations.braced import write_braced
+
+        written = write_braced(value, self._mark)
+        return choice(()) if written is None else Literal(written)
+
+    def string(self, low: int, high: int | None) -> Form:
+        return seq(Literal(self._mark), FreeText((_not_in(self._mark),), low=low, high=high), Literal(self._mark))
+
+    def string_of(self, regex: str) -> Form:
+        return seq(Literal(self._mark), Pattern(regex), Literal(self._mark))
+
+    @property
+    def special(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The characters of the mark."""
+        return "".join([in_class(char) for char in sorted(set(self._mark))]) + "\x00-\x1f\x7f"
+
+
+def _not_in(mark: str) -> str:
+    """What text between marks may not hold: the characters of the mark that are rare in text."""
+    rare = [char for char in sorted(set(mark)) if not char.isalnum() and char not in ' "']
+    return "[" + "".join([in_class(char) for char in rare]) + "]"
+
+
+def _times(low: int, high: int | None) -> str:
+    if high is None:
+        return "*" if low == 0 else f"{{{low},}}"
+    return f"{{{low},{high}}}"

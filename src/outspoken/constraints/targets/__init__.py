@@ -1,0 +1,1 @@
+"""The grammars of constrained decoding: one module for each engine."""
