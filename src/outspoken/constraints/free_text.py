@@ -31,6 +31,11 @@ _LIMIT = 3000
 _INFO = r"(?:[A-IK-SU-WYZa-ik-su-wyz0-9_+#.-][a-zA-Z0-9_+#.-]*|[Jj]av[a-z]*|jsx?|tsx?|[Tt](?:e|y)[a-z]*|)"
 
 
+#: Patterns of code: within a line, and a block.
+SPAN = r"`[^`\n]+`"
+FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n`]*|~[^~\\n`][^\\n`]*)?\\n)*```"
+
+
 def excluded_patterns(automaton: Automaton, config: Config, *, is_text: bool) -> tuple[str, ...]:
     """The patterns of what free text may not hold, where a configuration is behind it.
 
@@ -120,35 +125,14 @@ def _with_code(excluded: tuple[str, ...]) -> Dfa:
     nfa.jumps[nfa.embed(behind_line, begun)].append(fence)
     behind = nfa.embed(plain, begun)
     nfa.jumps[behind].append(end)
-    span = nfa.add(syntax.parse(r"`[^`\n]+`"), behind)
+    span = nfa.add(syntax.parse(SPAN), behind)
     nfa.jumps[span].append(end)
     some = intersection(plain, matching(r"[\s\S]+"))
     again = nfa.jump(span)
     lines = intersection(some, matching(r"[\s\S]*\n"))
     nfa.jumps[nfa.embed(lines, again)].append(fence)
     nfa.jumps[nfa.embed(some, again)].append(behind)
-    opened = nfa.embed(_fence_line(), nfa.text("```", fence))
-    closed = nfa.text("```", nfa.embed(_fence_body(), opened))
+    closed = nfa.add(syntax.parse(FENCE), fence)
     nfa.jumps[closed].append(end)
     nfa.jumps[nfa.text("\n", closed)] += [fence, begun]
     return determinize(nfa, frozenset([end]), excludes=False, limit=_LIMIT)
-
-
-@lru_cache(maxsize=1)
-def _fence_line() -> Dfa:
-    """The rest of a line that opens a block."""
-    return matching(f"{_INFO}\n")
-
-
-@lru_cache(maxsize=1)
-def _fence_body() -> Dfa:
-    """The lines of a block."""
-    return intersection(matching(r"(?:[^\n]*\n)*"), without(("```", "~~~")))
-
-
-_SPAN = r"`[^`\n]+`"
-_FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n]*|`[^`\\n][^\\n]*|~[^~\\n][^\\n]*)?\\n)*```"
-#: The pattern of text with closed code, whatever it holds.
-CODE_TEXT = (
-    rf"(?:(?:{_FENCE}\n)*(?:{_SPAN})?(?:[^`]+{_SPAN}|(?:[^`]*\n){_FENCE}\n)*(?:[^`]*|[^`]*\n{_FENCE})|{_FENCE})"
-)

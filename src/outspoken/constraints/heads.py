@@ -43,7 +43,7 @@ def with_ends(form: Form, grammar: Grammar) -> Form:
     """A form in which each free text stands right before the literal that ends it, in every option of its own."""
     if isinstance(form, Seq):
         for index, part in enumerate(form.parts):
-            if isinstance(part, FreeText) and index + 1 < len(form.parts):
+            if isinstance(part, FreeText) and not part.with_code and index + 1 < len(form.parts):
                 rest = seq(*form.parts[index + 1 :])
                 if isinstance(form.parts[index + 1], Literal):
                     continue

@@ -20,8 +20,11 @@ from outspoken.constraints.forms import (
     Rule,
     Seq,
 )
-from outspoken.constraints.free_text import CODE_TEXT
-from outspoken.constraints.heads import with_ends
+from outspoken.constraints.forms import seq as in_sequence
+from outspoken.constraints.free_text import FENCE, SPAN
+from outspoken.constraints.heads import heads, with_ends
+
+_LINE_END = r"[\n]"
 
 
 class LarkWriter:
@@ -31,18 +34,22 @@ class LarkWriter:
         self._grammar = grammar
         self._special = re.compile("|".join([re.escape(text) for text in sorted(special, key=len, reverse=True)]) or "(?!)")
         self._terminals: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
 
     def write(self) -> str:
         """The grammar as text."""
         lines = [f"start: {self._form(with_ends(self._grammar.root, self._grammar))}"]
         for name, form in self._grammar.rules.items():
             lines.append(f"{name}: {self._form(with_ends(form, self._grammar))}")
+        lines += self._texts.values()
         lines += [f"{name}: {body}" for body, name in self._terminals.items()]
         return "\n".join(lines) + "\n"
 
     def _form(self, form: Form) -> str:
         if isinstance(form, Literal):
             return self._literal(form.text)
+        if isinstance(form, FreeText) and form.with_code:
+            return self._text_with_code(form, EMPTY)
         if isinstance(form, (FreeText, Pattern)):
             return self._terminal(self._body(form))
         if isinstance(form, Rule):
@@ -61,7 +68,10 @@ class LarkWriter:
             return '""'
         parts: list[str] = []
         waiting: FreeText | None = None
-        for part in form.parts:
+        for index, part in enumerate(form.parts):
+            if isinstance(part, FreeText) and part.with_code:
+                parts.append(self._text_with_code(part, in_sequence(*form.parts[index + 1 :])))
+                return " ".join(parts)
             if waiting is not None:
                 text, rest = self._split(part.text) if isinstance(part, Literal) else ("", "")
                 ended = f"{self._body(waiting)} {json.dumps(text, ensure_ascii=False)}" if text else self._body(waiting)
@@ -77,6 +87,35 @@ class LarkWriter:
         if waiting is not None:
             parts.append(self._terminal(self._body(waiting)))
         return " ".join(parts)
+
+    def _text_with_code(self, text: FreeText, rest: Form) -> str:
+        """Text that may hold code, and what follows. Code is a terminal of its own, or the lexer has too many states."""
+        plain = FreeText((*text.excluded, "`"), begins=text.begins, ends=text.ends)
+        found = heads(rest, self._grammar)
+        if found is None:
+            return f"{self._terminal(self._body(plain))} {self._form(with_ends(rest, self._grammar))}"
+        ends: list[str] = []
+        bare: list[str] = []
+        for literal, after in found:
+            behind = Seq((Literal(literal), *(after.parts if isinstance(after, Seq) else (after,))))
+            ends.append(self._sequence(Seq((plain, *behind.parts))))
+            if not text.ends:
+                bare.append(self._form(with_ends(in_sequence(*behind.parts), self._grammar)))
+        held = FreeText((*text.excluded, "`"))
+        spans = self._terminal(f"{self._body(FreeText(held.excluded, low=1))} /{SPAN}/")
+        fences = self._terminal(f"{self._body(FreeText(held.excluded, ends=_LINE_END, low=1))} /{FENCE}/")
+        first_span, first_fence = self._terminal(f"/{SPAN}/"), self._terminal(f"/{FENCE}/")
+        key = "|".join([*ends, *bare, spans, text.begins])
+        if key not in self._texts:
+            name = f"text{len(self._texts)}"
+            lines = [
+                f"{name}: {name}_in" + ("" if text.begins else f" | {first_fence} {name}_fence | {first_span} {name}_in"),
+                f"{name}_in: {spans} {name}_in | {fences} {name}_fence | {' | '.join(ends)}",
+                f'{name}_fence: "\\n" {name}_line' + "".join([f" | {end}" for end in bare]),
+                f"{name}_line: {name}_in | {first_fence} {name}_fence | {first_span} {name}_in",
+            ]
+            self._texts[key] = "\n".join(lines)
+        return self._texts[key].partition(":")[0]
 
     def _split(self, text: str) -> tuple[str, str]:
         """A literal up to the first special token, and from there on."""
@@ -100,7 +139,7 @@ class LarkWriter:
     def _body(self, form: FreeText | Pattern) -> str:
         if isinstance(form, Pattern):
             return f"/{_slashed(form.regex)}/"
-        parts = [self._terminal(f"/{_slashed(CODE_TEXT)}/") if form.with_code else "/(?s:.)*/"]
+        parts = ["/(?s:.)*/"]
         if form.excluded:
             held = self._terminal(f"/(?s:.)*({_slashed('|'.join(form.excluded))})(?s:.)*/")
             parts.append(f"~{held}")
