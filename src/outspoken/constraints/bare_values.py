@@ -29,9 +29,9 @@ class BareForms:
         self, excluded: tuple[str, ...], written: str, grammar: Grammar, root: Any, warn: Callable[[str], None]
     ) -> None:
         self._excluded, self._root, self._warn = excluded, root, warn
-        styles: dict[str, Style] = {"json": Style(), "words": Style(), "python": PythonStyle()}
-        self._nested = SchemaForms(styles[written], grammar, root, warn)
-        self._scalars = SchemaForms(_WordStyle() if written != "json" else Style(), grammar, root, warn)
+        self._json = SchemaForms(Style(), grammar, root, warn)
+        self._words = SchemaForms(_WordStyle(), grammar, root, warn) if written != "json" else self._json
+        self._python = SchemaForms(PythonStyle(), grammar, root, warn) if written == "python" else self._json
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
         """The form of a value of one of the JSON types `kinds`."""
@@ -51,14 +51,17 @@ class BareForms:
             if len(strings) < len(listed):
                 others = {**merged, "enum": [value for value in listed if not isinstance(value, str)]}
                 others.pop("const", None)
-                options.append(self._scalars.value(others, path, kinds - {"string"}))
+                options.append((self._json if strings else self._words).value(others, path, kinds - {"string"}))
             return choice(options)
         declared = merged.get("type")
         if "string" in kinds and (declared is None or declared == "string" or "string" in declared):
             if declared is not None or not merged.keys() & {"properties", "items"}:
                 options.append(self._string(merged, path))
-        options.append(self._scalars.value(merged, path, kinds & {"integer", "number", "boolean", "null"}))
-        options.append(self._nested.value(merged, path, kinds & {"object", "array"}))
+        # beside a string, only JSON's own words are read as other values
+        scalars = self._json if options else self._words
+        options.append(scalars.value(merged, path, kinds & {"integer", "number", "boolean", "null"}))
+        for nested in dict.fromkeys([self._json, self._python]):
+            options.append(nested.value(merged, path, kinds & {"object", "array"}))
         return choice(options)
 
     def _may_stand(self, text: str) -> bool:

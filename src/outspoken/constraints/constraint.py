@@ -33,6 +33,22 @@ class Constraint:
 
         return lark_grammar(self.grammar, self.special_tokens)
 
+    def to_gbnf(self) -> str:
+        """The constraint as a grammar of llama.cpp."""
+        from .targets.bnf import BnfWriter
+
+        return BnfWriter(self.grammar).write()
+
+    def to_ebnf(self) -> str:
+        """The constraint as a grammar of xgrammar."""
+        return self.to_gbnf()
+
+    def accepts(self, text: str) -> bool:
+        """Does the constraint let a model write a text, from its first character to its end?"""
+        from .matcher import Matcher
+
+        return Matcher(self.grammar).reads(text)
+
 
 def constraint(
     format: str,

@@ -15,7 +15,7 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import fragments
 from outspoken.semantics.unread_markup import written_markers
 
-from .automata import Dfa, Nfa, determinize, intersection, matching, without
+from .automata import Dfa, Nfa, determinize, intersection, length_between, matching, without
 
 #: If so many markers begin with the same signs, text may not hold these.
 _MANY = 4

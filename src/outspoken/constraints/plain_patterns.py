@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from outspoken.patterns import syntax
 
 #: So many repetitions are written as any number.
 _MANY = 4
+#: A longer pattern is cut off.
+_LONGEST = 260
 #: A choice of more words is any word.
 _MANY_WORDS = 5
 #: So many characters do not occur by chance if they are not all letters.
@@ -39,7 +42,53 @@ def plain_pattern(pattern: str) -> str:
     What a look-ahead at the end asks for is a part of it. Other look-arounds are left out, and many repetitions are any
     number. Raises ValueError for references to groups.
     """
-    return _sequence(_core(syntax.parse(pattern)), ignores_case=False)
+    nodes = _core(syntax.parse(pattern))
+    written = _sequence(nodes, ignores_case=False)
+    for size in (12, 8, 6, 5, 4, 3, 2, 1):
+        if len(written) <= _LONGEST:
+            break
+        shorter = _sequence(_core(_beginning(nodes, size)), ignores_case=False)
+        if re.fullmatch(shorter, "") or re.fullmatch(shorter, "\n"):
+            break
+        written = shorter
+    return written if len(written) <= _LONGEST else _sequence(_up_to_sign(nodes)[0], ignores_case=False)
+
+
+def _up_to_sign(nodes: syntax.Sequence) -> tuple[syntax.Sequence, bool]:
+    """The nodes up to the first sign that they need, and whether there is one."""
+    found: list[syntax.Node] = []
+    for node in nodes:
+        if isinstance(node, syntax.Group):
+            body, ends = _up_to_sign(node.body)
+            found.append(node._replace(body=body))
+        elif isinstance(node, syntax.Alternatives):
+            branches = [_up_to_sign(branch) for branch in node.branches]
+            ends = all(ended for _, ended in branches)
+            found.append(syntax.Alternatives(tuple([body for body, ended in branches])) if ends else node)
+        else:
+            found.append(node)
+            ends = isinstance(node, syntax.Chars) and node.only_literals and not any(
+                char.isalnum() or char.isspace() for char in node.literals
+            )
+        if ends:
+            return tuple(found), True
+    return tuple(found), False
+
+
+def _beginning(nodes: syntax.Sequence, size: int) -> syntax.Sequence:
+    """The first nodes of a sequence, and of each alternative in it. What holds the whole holds its beginning."""
+    found: list[syntax.Node] = []
+    for node in nodes[:size]:
+        if isinstance(node, syntax.Group):
+            found.append(node._replace(body=_beginning(node.body, size)))
+            if found[-1] != node:
+                return tuple(found)  # what follows stands behind the whole of the group
+        elif isinstance(node, syntax.Alternatives):
+            found.append(syntax.Alternatives(tuple([_beginning(branch, size) for branch in node.branches])))
+            return tuple(found)  # what follows stands behind the whole of an alternative
+        else:
+            found.append(node)
+    return tuple(found)
 
 
 def _core(nodes: syntax.Sequence) -> syntax.Sequence:

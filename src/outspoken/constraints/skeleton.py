@@ -148,7 +148,7 @@ def _responses(skeleton: Skeleton) -> Iterator[list[Any]]:
     few = calls[:2] + calls[-1:]
     leads = [[], [text], [reasoning], [reasoning, text], [text, reasoning], *[[call] for call in calls[:2]]]
     leads += [[calls[-1], text], [calls[-1], reasoning], [calls[-1], calls[-1]], [reasoning, calls[-1]], [text, calls[-1]]]
-    rests: list[list[Any]] = [[], [text], [reasoning, text], [calls[0]], [calls[-1]]]
+    rests: list[list[Any]] = [[], [text], [reasoning, text], [calls[0]], [calls[-1]], [text, calls[-1]]]
     yield from ([call, *rest] for call, rest in product(calls, rests))
     yield from ([*lead, call, *rest] for lead, call, rest in product(leads[1:], few, rests))
 
@@ -288,7 +288,8 @@ def _compatible(skeleton: Skeleton, group: list[Hole], key: dict[Hole, Any]) -> 
         ends = END in skeleton.outer.get(hole, {})
         for literals, may_end, some in parts:
             is_same = ends == may_end or hole.role in ("name", "key", "value")
-            if is_same and all(literals.get(target, literal) == literal for target, literal in known.items()):
+            agrees = all(literals.get(target, literal) == literal for target, literal in known.items())
+            if is_same and agrees and (known.keys() & literals.keys() or not known or not literals):
                 literals.update(known)
                 some.append(hole)
                 break

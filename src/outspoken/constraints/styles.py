@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from outspoken.notations.coerce import to_json
+from outspoken.patterns.near_miss import fragments
 
 from .forms import EMPTY, Form, FreeText, Literal, Pattern, choice, seq
-from .plain_patterns import in_class
+from .plain_patterns import escape, in_class
 
 #: White space between the parts of JSON.
 _WS = Pattern(r"[ \t\n]{0,20}")
@@ -116,7 +117,7 @@ class BracedStyle(Style):
         return choice(()) if written is None else Literal(written)
 
     def string(self, low: int, high: int | None) -> Form:
-        return seq(Literal(self._mark), FreeText((_not_in(self._mark),), low=low, high=high), Literal(self._mark))
+        return seq(Literal(self._mark), FreeText(_not_in(self._mark), low=low, high=high), Literal(self._mark))
 
     def string_of(self, regex: str) -> Form:
         return seq(Literal(self._mark), Pattern(regex), Literal(self._mark))
@@ -127,10 +128,9 @@ class BracedStyle(Style):
         return "".join([in_class(char) for char in sorted(set(self._mark))]) + "\x00-\x1f\x7f"
 
 
-def _not_in(mark: str) -> str:
-    """What text between marks may not hold: the characters of the mark that are rare in text."""
-    rare = [char for char in sorted(set(mark)) if not char.isalnum() and char not in ' "']
-    return "[" + "".join([in_class(char) for char in rare]) + "]"
+def _not_in(mark: str) -> tuple[str, ...]:
+    """What text between marks may not hold: parts of the mark, since it is recognised with a mistake."""
+    return tuple(sorted({escape(part) for part in fragments(mark) if part}))
 
 
 def _times(low: int, high: int | None) -> str:
