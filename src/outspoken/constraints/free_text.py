@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
+from outspoken.grammar.near_openers import written_forms
 from .forms import FreeText
 from .plain_patterns import escape, plain_pattern
 from outspoken.patterns import syntax
@@ -36,22 +37,26 @@ SPAN = r"`[^`\n]+`"
 FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n`]*|~[^~\\n`][^\\n`]*)?\\n)*```"
 
 
-def excluded_patterns(automaton: Automaton, config: Config, *, is_text: bool) -> tuple[str, ...]:
-    """The patterns of what free text may not hold, where a configuration is behind it.
+def excluded_patterns(automaton: Automaton, configs: Iterable[Config], *, is_text: bool) -> tuple[str, ...]:
+    """The patterns of what free text may not hold, where one of some configurations is behind it.
 
     These are the markers that may follow, as their patterns read them, and half of a marker that is recognised with a
-    mistake.
+    mistake. In a value, they are what shows that its closing marker is missing, too.
     """
     found: dict[str, None] = {}
     written: dict[str, None] = {}
     literals: set[str] = set()
-    for step in config.markers:
-        if is_text and _begins_code(step):
-            continue
-        if step.replaces:
-            written[step.inserted.strip()] = None
-        elif _may_stand_in_text(step):
-            found[plain_pattern(step.terminal.regex)] = None
+    for config in configs:
+        for step in config.markers:
+            if is_text and _begins_code(step):
+                continue
+            if step.replaces:
+                written[step.inserted.strip()] = None
+            elif _may_stand_in_text(step):
+                found[plain_pattern(step.terminal.regex)] = None
+                if config.value_config is not None:
+                    written |= dict.fromkeys(written_forms(step.terminal))
+        found |= dict.fromkeys([plain_pattern(closer.regex) for closer in config.missing_closers])
     markers = [m for m in written_markers(automaton.tables) if is_distinct_marker(m)] if is_text else []
     for marker in [*markers, *written]:
         if len(marker) >= _LONG and not marker[0].isalnum():
@@ -95,9 +100,9 @@ def _may_stand_in_text(step: Transition) -> bool:
     return re.fullmatch(step.terminal.regex, " ") is None and re.fullmatch(step.terminal.regex, "\n") is None
 
 
-def has_code(config: Config) -> bool:
-    """May code stand in the text that leads to a configuration?"""
-    return any(_begins_code(step) for step in config.markers)
+def has_code(configs: Iterable[Config]) -> bool:
+    """May code stand in the text that leads to one of some configurations?"""
+    return any(_begins_code(step) for config in configs for step in config.markers)
 
 
 @lru_cache(maxsize=512)

@@ -9,8 +9,10 @@ from outspoken.patterns import syntax
 
 #: So many repetitions are written as any number.
 _MANY = 4
+#: No pattern that was cut off matches one of these.
+_PROSE = ("", "\n", " ", "a", "I", "1", "there", "Then", "```")
 #: A longer pattern is cut off.
-_LONGEST = 260
+_LONGEST = 140
 #: A choice of more words is any word.
 _MANY_WORDS = 5
 #: So many characters do not occur by chance if they are not all letters.
@@ -48,7 +50,7 @@ def plain_pattern(pattern: str) -> str:
         if len(written) <= _LONGEST:
             break
         shorter = _sequence(_core(_beginning(nodes, size)), ignores_case=False)
-        if re.fullmatch(shorter, "") or re.fullmatch(shorter, "\n"):
+        if any(re.match(f"(?:{shorter})\\Z", text) for text in _PROSE):
             break
         written = shorter
     return written if len(written) <= _LONGEST else _sequence(_up_to_sign(nodes)[0], ignores_case=False)

@@ -80,7 +80,8 @@ class Skeleton:
     kinds: dict[Hole, set[str]] = field(default_factory=dict[Hole, set[str]])
     #: a text of each hole
     samples: dict[Hole, str] = field(default_factory=dict[Hole, str])
-    configs: dict[Hole, Config] = field(default_factory=dict[Hole, Config])
+    #: the configurations behind each hole
+    configs: dict[Hole, list[Config]] = field(default_factory=dict[Hole, list[Config]])
 
     def add(self, path: Iterable[Step]) -> None:
         """Add the edges of a response."""
@@ -201,7 +202,7 @@ def _holes(skeleton: Skeleton, pieces: Iterable[tuple[str, Written]], items: lis
         if role == "value":
             kind = _kind(items[item].arguments[written.progress.argument][1])
         hole = Hole(role, written.terminal.name, written.config.stack, names.get(item, 0) if role == "name" else 0)
-        skeleton.configs.setdefault(hole, written.config)
+        skeleton.configs.setdefault(hole, [written.config])
         skeleton.samples.setdefault(hole, text)
         yield Step(literal, hole, kind, item)
         literal = ""
@@ -236,8 +237,8 @@ def merged(skeleton: Skeleton) -> Skeleton:
                 joined.setdefault(groups[hole], {}).setdefault(groups[target], literal)
     for hole, kinds in skeleton.kinds.items():
         found.kinds.setdefault(groups[hole], set()).update(kinds)
-    for hole, config in skeleton.configs.items():
-        found.configs.setdefault(groups[hole], config)
+    for hole, configs in skeleton.configs.items():
+        found.configs.setdefault(groups[hole], []).extend(configs)
         found.samples.setdefault(groups[hole], skeleton.samples[hole])
     return found
 
