@@ -86,14 +86,14 @@ def _escaped(char: str, special: str) -> str:
     code = ord(char)
     if 0x20 <= code < 0x7F:
         return char
-    return f"\\x{code:02X}" if code < 0x80 else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
 
 def _set(chars: CharSet) -> str:
     """A set of characters as a class."""
     others = negated(chars)
     if len(others) < len(chars):
-        return f"[^{_ranges(others)}]" if others else "[^\\x00]"
+        return f"[^{_ranges(others)}]" if others else "[^\\u0000]"
     return f"[{_ranges(chars)}]"
 
 
@@ -107,7 +107,7 @@ def _ranges(chars: CharSet) -> str:
 def _in_class(code: int) -> str:
     char = chr(code)
     if char in "-^[]\\\"":
-        return f"\\x{code:02X}"
+        return f"\\u{code:04X}"
     return _escaped(char, "")
 
 
