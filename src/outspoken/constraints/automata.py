@@ -1,12 +1,12 @@
 """Finite automata over characters: texts that hold none of some patterns, and texts that match a pattern.
 
-Engines know no look-around and differ in what else their regular expressions can say. Automata can be written as rules of
-any grammar, and as plain regular expressions.
+Engines know no look-around and differ in what else their regular expressions can say. Automata can be written as rules
+of any grammar, and as plain regular expressions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -372,15 +372,6 @@ def length_between(low: int, high: int | None) -> Dfa:
     rows: list[tuple[tuple[CharSet, int], ...]] = [((ANY_CHAR, at + 1),) for at in range(low if high is None else high)]
     rows.append(((ANY_CHAR, low),) if high is None else ())
     return Dfa(tuple(rows), tuple([at >= low for at in range(len(rows))]))
-
-
-def of_literals(texts: Sequence[str]) -> Dfa:
-    """The automaton of some texts."""
-    nfa = Nfa()
-    ends: list[int] = []
-    for text in texts:
-        ends.append(nfa.text(text, nfa.jump(0)))
-    return determinize(nfa, frozenset(ends), excludes=False, limit=100_000)
 
 
 def complement(dfa: Dfa) -> Dfa:

@@ -54,9 +54,9 @@ class BareForms:
                 options.append((self._json if strings else self._words).value(others, path, kinds - {"string"}))
             return choice(options)
         declared = merged.get("type")
-        if "string" in kinds and (declared is None or declared == "string" or "string" in declared):
-            if declared is not None or not merged.keys() & {"properties", "items"}:
-                options.append(self._string(merged, path))
+        is_string = "string" in declared if declared is not None else not merged.keys() & {"properties", "items"}
+        if "string" in kinds and is_string:
+            options.append(self._string(merged, path))
         # beside a string, only JSON's own words are read as other values
         scalars = self._json if options else self._words
         options.append(scalars.value(merged, path, kinds & {"integer", "number", "boolean", "null"}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +15,6 @@ from .forms import EMPTY, Form, FreeText, Grammar, Literal, Rule, choice, seq
 from .free_text import excluded_patterns, has_code
 from .skeleton import END, START, Hole, Skeleton
 from .text_borders import Border, border_before, border_behind
-
 
 #: The roles of holes that are not in a call.
 _OUTSIDE = frozenset({"start", "end", "text", "reasoning"})
@@ -42,10 +40,11 @@ class Builder:
         tools: Tools | None,
         wishes: Wishes,
         special_tokens: tuple[str, ...] = (),
+        prefix: str | None = None,
     ) -> None:
         self.grammar = Grammar()
         self._skeleton, self._automaton, self._wishes = skeleton, automaton, wishes
-        self._special = special_tokens
+        self._special, self._prefix = special_tokens, (prefix or "").rstrip()
         self._ends: dict[Hole, str] = {}
         self._calls = CallForms(skeleton, automaton, tools, self.grammar, self._end_of)
         self._rules: dict[tuple[Hole, int, bool], Rule] = {}
@@ -69,7 +68,7 @@ class Builder:
         wishes, options = self._wishes, list[Form]()
         written = len(self._end_of(hole)) if hole.role not in _OUTSIDE else 0
         must_reason = hole == START and wishes.reasoning == "required"
-        for target, whole in self._skeleton.outer.get(hole, {}).items():
+        for target, whole in self._edges(hole).items():
             literal = whole[written:]
             if target.role == "reasoning":
                 if hole == START or hole.role not in _OUTSIDE:
@@ -86,6 +85,18 @@ class Builder:
                     for last, form in self._calls.calls(target).items()
                 ]
         return choice(options)
+
+    def _edges(self, hole: Hole) -> dict[Hole, str]:
+        """What may follow a hole. At the start, what the prompt ends with is not written again."""
+        edges = self._skeleton.outer.get(hole, {})
+        if hole != START or not self._prefix:
+            return edges
+        begun = {
+            target: ""
+            for target, literal in edges.items()
+            if target.role == "reasoning" and literal.strip() and self._prefix.endswith(literal.strip())
+        }
+        return begun or edges
 
     def _reasoning(self, hole: Hole, target: Hole, literal: str, calls: int) -> list[Form]:
         content: Form = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=False))
@@ -128,12 +139,11 @@ class Builder:
         forms = [seq(form, self._rule(last, calls + 1)) for last, form in self._calls.calls(target).items()]
         return seq(Literal(literal), choice(forms)) if forms else None
 
-
     def _end_of(self, hole: Hole) -> str:
         """The literal that ends a call, whatever follows: what all literals behind its last hole begin with."""
         if hole not in self._ends:
             literals = list(self._skeleton.outer[hole].values())
-            end = os.path.commonprefix(literals)
+            end = _common_beginning(literals)
             for literal in literals:
                 for special in self._special:
                     for found in re.finditer(re.escape(special), literal):
@@ -141,6 +151,11 @@ class Builder:
                             end = end[: found.start()]
             self._ends[hole] = end
         return self._ends[hole]
+
+
+def _common_beginning(texts: list[str]) -> str:
+    first, last = min(texts), max(texts)
+    return first[: next((i for i, char in enumerate(first) if char != last[i]), len(first))]
 
 
 @lru_cache(maxsize=4096)

@@ -8,24 +8,31 @@ from typing import Any, cast
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Terminal
-from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.coerce import to_json
 from outspoken.notations.schema import referred
 from outspoken.notations.tools import Tools
+from outspoken.patterns.spellings import without_conditions
 
 from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .free_text import excluded_patterns
 from .plain_patterns import plain_pattern
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, merged_schema
+from .schema_parts import TYPES, merged_schema, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 from .tagged_forms import TaggedForms
 
 _ANYTHING: dict[str, Any] = {"type": "object"}
 #: The types of JSON by the kinds of values.
-_KINDS = {"integer": "integer", "number": "number", "null": "null", "object": "object", "array": "array", "string": "string"}
+_KINDS = {
+    "integer": "integer",
+    "number": "number",
+    "null": "null",
+    "object": "object",
+    "array": "array",
+    "string": "string",
+}
 
 
 class CallForms:
@@ -39,11 +46,10 @@ class CallForms:
         grammar: Grammar,
         end_of: Callable[[Hole], str],
     ) -> None:
-        self._skeleton, self._automaton, self._grammar = skeleton, automaton, grammar
+        self.skeleton, self._automaton, self.grammar = skeleton, automaton, grammar
         self.end_of = end_of
         self._tools = tools
         self._known: dict[Hole, dict[Hole, Form]] = {}
-        self.warnings: list[str] = grammar.warnings
 
     def calls(self, entry: Hole) -> dict[Hole, Form]:
         """The calls of all tools that begin with a hole, by the last hole."""
@@ -52,9 +58,7 @@ class CallForms:
             for name in self._tools.names if self._tools is not None else ():
                 for last, form in _Call(self, name).from_hole(entry).items():
                     found.setdefault(last, []).append(form)
-            self._known[entry] = {
-                last: self._grammar.rule("call", choice(options)) for last, options in found.items()
-            }
+            self._known[entry] = {last: self.grammar.rule("call", choice(options)) for last, options in found.items()}
         return self._known[entry]
 
     def schema(self, name: str) -> dict[str, Any]:
@@ -62,39 +66,38 @@ class CallForms:
         assert self._tools is not None
         return self._tools.schema(name) or _ANYTHING
 
-    @property
-    def skeleton(self) -> Skeleton:
-        return self._skeleton
-
     def terminal(self, hole: Hole) -> Terminal:
         """The terminal of a hole."""
-        return self._skeleton.terminals[hole.terminal]
+        return self.skeleton.terminals[hole.terminal]
+
+    def warn(self, message: str) -> None:
+        """Add a warning, once."""
+        if message not in self.grammar.warnings:
+            self.grammar.warnings.append(message)
 
     def excluded(self, hole: Hole) -> tuple[str, ...]:
         """What free text in a hole may not hold."""
-        return excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)
+        return excluded_patterns(self._automaton, self.skeleton.configs[hole], is_text=False)
 
     def forms(self, hole: Hole, root: Any, name: str) -> SchemaForms | BareForms | TaggedForms:
         """What builds the forms of a hole's values."""
         terminal = self.terminal(hole)
 
         def warn(message: str) -> None:
-            known = f"{name}: {message}"
-            if known not in self.warnings:
-                self.warnings.append(known)
+            self.warn(f"{name}: {message}")
 
         short = terminal.short
         if short == "ARG_VALUE":
             header = self._automaton.tables.header
-            return BareForms(self.excluded(hole), header.written, self._grammar, root, warn)
+            return BareForms(self.excluded(hole), header.written, self.grammar, root, warn)
         if short == "TAGGED_OBJECT":
-            return TaggedForms(terminal.canonical, self._grammar, root, warn)
+            return TaggedForms(terminal.canonical, self.grammar, root, warn)
         style: Style = Style()
         if short == "PYTHON_VALUE":
             style = PythonStyle()
         elif short == "BRACED_OBJECT":
             style = BracedStyle(terminal.canonical)
-        return SchemaForms(style, self._grammar, root, warn)
+        return SchemaForms(style, self.grammar, root, warn)
 
 
 class _Call:
@@ -106,7 +109,7 @@ class _Call:
         schema = merged_schema(_target(self._root), self._root)
         self._schema = schema
         properties = cast("dict[str, Any]", schema.get("properties") or {})
-        self._required = [key for key in schema.get("required") or [] if isinstance(key, str)]
+        self._required = required_keys(schema)
         listed = {**properties, **{key: True for key in self._required if key not in properties}}
         self._properties = [(key, value) for key, value in listed.items() if value is not False]
         self._known: dict[tuple[Hole, int], dict[Hole, Form]] = {}
@@ -124,11 +127,14 @@ class _Call:
         if hole.role == "name":
             if terminal.short == "JSON_STRING":
                 return Literal(to_json(self._name))
-            return Literal(self._name) if re.fullmatch(terminal.regex, self._name) or True else NOTHING
+            if re.fullmatch(without_conditions(terminal.regex), self._name):
+                return Literal(self._name)
+            self._calls.warn(f"{self._name}: the format cannot write this name")
+            return NOTHING
         if hole.role in ("id", "index"):
             if terminal.short == "JSON_STRING":
                 return Pattern('"[a-zA-Z0-9_-]{1,40}"')
-            return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(_id_pattern(terminal))
+            return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(plain_pattern(terminal.regex))
         if hole.role == "arguments":
             forms = self._calls.forms(hole, self._root, self._name)
             return forms.object(self._schema, "") if not isinstance(forms, BareForms) else NOTHING
@@ -149,8 +155,8 @@ class _Call:
             elif hole.role != "key":
                 for last, form in self.from_hole(target, number).items():
                     found.setdefault(last, []).append(seq(Literal(literal), form))
-        grammar = self._calls._grammar  # noqa: SLF001
-        joined = {last: choice(options) for last, options in found.items()}
+        grammar = self._calls.grammar
+        joined: dict[Hole, Form] = {last: choice(options) for last, options in found.items()}
         if hole.role == "value" and len(self._properties) - number > 1:
             joined = {last: grammar.rule("rest", form) for last, form in joined.items()}
         self._known[hole, number] = joined
@@ -182,10 +188,6 @@ class _Call:
         types |= {"boolean"} if {"true", "false"} <= kinds else set()
         forms = self._calls.forms(hole, self._root, self._name)
         return forms.value(schema, key, frozenset(types) & TYPES)
-
-
-def _id_pattern(terminal: Terminal) -> str:
-    return plain_pattern(terminal.regex)
 
 
 def _target(schema: dict[str, Any]) -> dict[str, Any]:

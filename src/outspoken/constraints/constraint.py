@@ -2,52 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
+from outspoken.results.arguments import check_optional, check_type
+from outspoken.results.errors import ConstraintError
 
 from .builder import Builder, Wishes
 from .forms import Grammar
 from .registry import merged_skeleton
 
+#: Whether a response may have reasoning, has none, or begins with it.
+ReasoningMode = Literal["free", "none", "required"]
+
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a model may write in a format."""
+    """What a model may write in a format: text, reasoning, and calls of the given tools.
+
+    `warnings` says what the constraint does not enforce, or leaves out, each with the tool and the argument. The
+    `to_…` methods write it for an engine. None of them needs the engine to be installed, except where it says so.
+    """
 
     format: str
-    grammar: Grammar
-    special_tokens: tuple[str, ...]
+    grammar: Grammar = field(repr=False)
+    special_tokens: tuple[str, ...] = ()
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> tuple[str, ...]:
         """What the constraint does not enforce."""
-        return self.grammar.warnings
+        return tuple(self.grammar.warnings)
+
+    def accepts(self, text: str) -> bool:
+        """May a model write exactly this text? Reads it character by character, without an engine."""
+        from .matcher import Matcher
+
+        return Matcher(self.grammar).reads(text)
 
     def to_llguidance(self) -> str:
-        """The constraint as a Lark grammar of llguidance."""
+        """A Lark grammar of llguidance (1.7 and newer)."""
         from .targets.llguidance import lark_grammar
 
         return lark_grammar(self.grammar, self.special_tokens)
 
-    def to_gbnf(self) -> str:
-        """The constraint as a grammar of llama.cpp."""
-        from .targets.bnf import BnfWriter
-
-        return BnfWriter(self.grammar).write()
-
     def to_ebnf(self) -> str:
-        """The constraint as a grammar of xgrammar."""
-        return self.to_gbnf()
+        """A grammar in xgrammar's EBNF (0.2)."""
+        from .targets.bnf import bnf_grammar
 
-    def accepts(self, text: str) -> bool:
-        """Does the constraint let a model write a text, from its first character to its end?"""
-        from .matcher import Matcher
+        return bnf_grammar(self.grammar)
 
-        return Matcher(self.grammar).reads(text)
+    def to_gbnf(self) -> str:
+        """A grammar of llama.cpp."""
+        from .targets.bnf import bnf_grammar
+
+        return bnf_grammar(self.grammar)
 
 
 def constraint(
@@ -56,18 +69,80 @@ def constraint(
     tools: Tools | Sequence[ToolLike] | None = None,
     tool_choice: str = "auto",
     parallel: bool = True,
-    reasoning: Literal["free", "none", "required"] = "free",
     max_calls: int | None = None,
+    reasoning: ReasoningMode = "free",
+    prefix: str | None = None,
     special_tokens: Sequence[str] = (),
+    tokenizer: Any = None,
+    strict: bool = False,
 ) -> Constraint:
-    name = registry.resolve(format)
+    """Make the constraint of a response in a format.
+
+    What the constraint lets a model write is read by `parse` as `ok`, and what `render` writes of the same tools in the
+    order of their properties is let through. Each call has the arguments that its tool's schema admits. Properties that
+    a schema does not name are left out, unless it has `additionalProperties`.
+
+    `tool_choice` is "auto", "none", "required" (calls without text), or the name of the tool that is called. With
+    `parallel=False`, there is at most one call; `max_calls` sets another bound. `reasoning` says whether the response
+    may reason ("free"), does not, or begins with it ("required"). `prefix` is the end of the prompt, if it opens the
+    reasoning.
+
+    `special_tokens` are the markers that are single tokens of the model, such as `<tool_call>`; or pass the
+    `tokenizer`: the path of a tokenizer.json, its content, or an object with `get_added_vocab` or
+    `get_added_tokens_decoder`.
+
+    Raises ConstraintError if the format cannot write what is asked for, or, with `strict`, if something of the schemas
+    is not enforced; UnknownFormatError and ToolError as `parse` does; ValueError for an option that is not valid.
+    """
+    name = registry.resolve(check_type(format, str, "format"))
     automaton, skeleton = merged_skeleton(name)
     known = Tools.of(tools)
-    most = max_calls if parallel else 1
-    least, with_text = 0, True
-    if tool_choice == "none":
-        most = 0
-    elif tool_choice != "auto":
-        least, with_text = 1, False
-    wishes = Wishes(least, most, with_text, reasoning)
-    return Constraint(name, Builder(skeleton, automaton, known, wishes, tuple(special_tokens)).build(), tuple(special_tokens))
+    wishes = _wishes(name, known, tool_choice, max_calls if parallel else 1, reasoning)
+    if wishes.least and not skeleton.has("name"):
+        raise ConstraintError(name, ["the format has no way to write tool calls"])
+    if reasoning == "required" and not skeleton.has("reasoning"):
+        raise ConstraintError(name, ["the format has no way to write reasoning"])
+    if known is not None and tool_choice not in ("auto", "none", "required"):
+        known = known.only(tool_choice)
+    special = (*special_tokens, *_added_tokens(tokenizer))
+    grammar = Builder(skeleton, automaton, known, wishes, special, check_optional(prefix, str, "prefix")).build()
+    if strict and grammar.warnings:
+        raise ConstraintError(name, grammar.warnings)
+    return Constraint(name, grammar, special)
+
+
+def _wishes(format: str, tools: Tools | None, tool_choice: str, most: int | None, reasoning: ReasoningMode) -> Wishes:
+    """What the options ask for. Raises ValueError for an option that is not valid."""
+    if reasoning not in get_args(ReasoningMode):
+        raise ValueError(
+            f"`reasoning` is {reasoning!r}; expected one of {', '.join(map(repr, get_args(ReasoningMode)))}"
+        )
+    if most is not None and most < 1:
+        raise ValueError(f"`max_calls` is {most}; expected a number from 1 on")
+    if tool_choice == "none" or (tools is None and tool_choice == "auto"):
+        return Wishes(0, 0, True, reasoning)
+    if tool_choice == "auto":
+        return Wishes(0, most, True, reasoning)
+    names = list(tools.names) if tools is not None else []
+    if not names:
+        raise ValueError(f"`tool_choice` is {tool_choice!r}, but there are no `tools`")
+    if tool_choice != "required" and tool_choice not in names:
+        listed = ", ".join([repr(name) for name in ("auto", "none", "required", *names)])
+        raise ValueError(f"`tool_choice` is {tool_choice!r}; expected one of {listed}")
+    return Wishes(1, most, False, reasoning)
+
+
+def _added_tokens(tokenizer: Any) -> list[str]:
+    """The tokens that were added to a tokenizer: its special tokens, and markers."""
+    if tokenizer is None:
+        return []
+    if isinstance(tokenizer, (str, Path)):
+        tokenizer = json.loads(Path(tokenizer).read_text("utf-8"))
+    if isinstance(tokenizer, Mapping):
+        found = cast("Mapping[str, Any]", tokenizer).get("added_tokens", ())
+        return [token["content"] for token in found]
+    if hasattr(tokenizer, "get_added_vocab"):
+        return list(tokenizer.get_added_vocab())
+    if hasattr(tokenizer, "get_added_tokens_decoder"):
+        return [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+    raise TypeError("`tokenizer` is no path of a tokenizer.json, no content of one, and has no added tokens")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 #: A part of a constraint.
-Form: TypeAlias = "Literal | FreeText | Pattern | JsonValue | Seq | Choice | Repeat | Rule"
+Form: TypeAlias = "Literal | FreeText | Pattern | Seq | Choice | Repeat | Rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Literal:
 class FreeText:
     """Any text that holds no match of the patterns in `excluded`.
 
-    Code blocks and spans are closed if `with_code`. A text is empty, or begins and ends with a character of `begins` and
-    `ends` (classes of a regular expression), if given. It has from `low` to `high` characters, and matches each of
-    `patterns` as a whole.
+    Code blocks and spans are closed if `with_code`. A text is empty, or begins and ends with a character of `begins`
+    and `ends` (classes of a regular expression), if given. It has from `low` to `high` characters, and matches each
+    of `patterns` as a whole.
     """
 
     excluded: tuple[str, ...] = ()
@@ -40,14 +40,6 @@ class Pattern:
     """Text that matches a regular expression without look-around as a whole."""
 
     regex: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JsonValue:
-    """JSON that a schema admits. `root` is the schema that its references point into."""
-
-    schema: Any
-    root: Any
 
 
 @dataclass(frozen=True, slots=True)

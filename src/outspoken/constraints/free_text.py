@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.near_openers import written_forms
-from .forms import FreeText
-from .plain_patterns import escape, plain_pattern
 from outspoken.patterns import syntax
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import fragments
 from outspoken.semantics.unread_markup import written_markers
 
 from .automata import Dfa, Nfa, determinize, intersection, length_between, matching, without
+from .forms import FreeText
+from .plain_patterns import escape, plain_pattern
 
 #: If so many markers begin with the same signs, text may not hold these.
 _MANY = 4

@@ -66,11 +66,13 @@ def _up_to_sign(nodes: syntax.Sequence) -> tuple[syntax.Sequence, bool]:
         elif isinstance(node, syntax.Alternatives):
             branches = [_up_to_sign(branch) for branch in node.branches]
             ends = all(ended for _, ended in branches)
-            found.append(syntax.Alternatives(tuple([body for body, ended in branches])) if ends else node)
+            found.append(syntax.Alternatives(tuple([body for body, _ in branches])) if ends else node)
         else:
             found.append(node)
-            ends = isinstance(node, syntax.Chars) and node.only_literals and not any(
-                char.isalnum() or char.isspace() for char in node.literals
+            ends = (
+                isinstance(node, syntax.Chars)
+                and node.only_literals
+                and not any(char.isalnum() or char.isspace() for char in node.literals)
             )
         if ends:
             return tuple(found), True

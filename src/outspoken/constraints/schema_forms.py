@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
@@ -10,9 +9,9 @@ from outspoken.notations.schema import referred
 
 from .automata import Dfa, TooLargeError, intersection, length_between, matching
 from .dfa_patterns import dfa_pattern
-from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, Rule, Seq, choice, optional, seq
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .number_ranges import integer_pattern, number_pattern
-from .schema_parts import FORMATS, TYPES, merged_schema, search_pattern, unenforced
+from .schema_parts import FORMATS, TYPES, merged_schema, required_keys, search_pattern, unenforced
 from .styles import INTEGER, NUMBER, Style
 
 #: Objects and lists without a schema of their own nest no deeper.
@@ -49,10 +48,12 @@ class SchemaForms:
         for key in ("anyOf", "oneOf"):
             if isinstance(options := merged.get(key), list):
                 rest = {name: inner for name, inner in merged.items() if name != key}
-                return choice([
-                    self.value(merged_schema({**rest, "allOf": [option]}, self._root), path, kinds)
-                    for option in cast("list[Any]", options)
-                ])
+                return choice(
+                    [
+                        self.value(merged_schema({**rest, "allOf": [option]}, self._root), path, kinds)
+                        for option in cast("list[Any]", options)
+                    ]
+                )
         return choice([self._of_kind(kind, merged, path) for kind in self._kinds(merged, kinds)])
 
     def _kinds(self, schema: dict[str, Any], kinds: frozenset[str]) -> list[str]:
@@ -135,7 +136,7 @@ class SchemaForms:
     def object(self, schema: dict[str, Any], path: str) -> Form:
         """An object: the properties in the order of the schema, then others, if the schema says that there are any."""
         properties: dict[str, Any] = schema.get("properties") or {}
-        required = [key for key in schema.get("required") or [] if isinstance(key, str)]
+        required = required_keys(schema)
         listed = {**properties, **{key: True for key in required if key not in properties}}
         style = self._style
         entries = [
@@ -279,6 +280,3 @@ def _without(pattern: str, excluded: str) -> str:
     from .automata import complement
 
     return dfa_pattern(intersection(matching(pattern), complement(matching(excluded))))
-
-
-__all__ = ["SchemaForms", "Seq", "json"]

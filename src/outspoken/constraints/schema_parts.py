@@ -89,6 +89,12 @@ def merged_schema(schema: dict[str, Any], root: Any, depth: int = 0) -> dict[str
     return found
 
 
+def required_keys(schema: dict[str, Any]) -> list[str]:
+    """The properties that a schema requires."""
+    listed: Any = schema.get("required")
+    return [key for key in cast("list[Any]", listed) if isinstance(key, str)] if isinstance(listed, list) else []
+
+
 def _resolved(schema: Any, root: Any) -> Any:
     seen: set[str] = set()
     while isinstance(schema, dict):
@@ -99,8 +105,8 @@ def _resolved(schema: Any, root: Any) -> Any:
         seen.add(ref)
         target = referred(ref, root)
         others = {key: value for key, value in known.items() if key != "$ref"}
-        schema = _both(target, others) if isinstance(target, dict) else target
-    return schema
+        schema = _both(cast("dict[str, Any]", target), others) if isinstance(target, dict) else target
+    return cast("Any", schema)
 
 
 def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +134,9 @@ def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def _joined(properties: dict[str, Any], key: str, schema: Any) -> Any:
     known = properties.get(key)
-    return _both(known, schema) if isinstance(known, dict) and isinstance(schema, dict) else schema
+    if not isinstance(known, dict) or not isinstance(schema, dict):
+        return schema
+    return _both(cast("dict[str, Any]", known), cast("dict[str, Any]", schema))
 
 
 _SMALLEST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "additionalProperties"})
@@ -136,7 +144,7 @@ _LARGEST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems"})
 
 
 def _both_types(one: Any, other: Any) -> list[str]:
-    first: list[str] = one if isinstance(one, list) else [one]
-    second: list[str] = other if isinstance(other, list) else [other]
+    first = cast("list[str]", one if isinstance(one, list) else [one])
+    second = cast("list[str]", other if isinstance(other, list) else [other])
     found = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
     return [*found, *[kind for kind in second if kind == "integer" and "number" in first and kind not in found]]

@@ -1,9 +1,9 @@
 """The skeleton of a format: which literals stand between the places that a model fills in.
 
-It is learned from `render`: responses of all shapes are written and read back, and each path through the automaton is cut
-at its holes: text, reasoning, the name of a call, its arguments. A hole is known by its terminal and the configuration
-behind it. What may follow depends on nothing else, so the edges between holes that were seen in some responses make up
-all responses that `render` writes.
+It is learned from `render`: responses of all shapes are written and read back, and each path through the automaton is
+cut at its holes: text, reasoning, the name of a call, its arguments. A hole is known by its terminal and the
+configuration behind it. What may follow depends on nothing else, so the edges between holes that were seen in some
+responses make up all responses that `render` writes.
 """
 
 from __future__ import annotations
@@ -148,7 +148,13 @@ def _responses(skeleton: Skeleton) -> Iterator[list[Any]]:
     calls = [_call(), *_calls_of(skeleton)]
     few = calls[:2] + calls[-1:]
     leads = [[], [text], [reasoning], [reasoning, text], [text, reasoning], *[[call] for call in calls[:2]]]
-    leads += [[calls[-1], text], [calls[-1], reasoning], [calls[-1], calls[-1]], [reasoning, calls[-1]], [text, calls[-1]]]
+    leads += [
+        [calls[-1], text],
+        [calls[-1], reasoning],
+        [calls[-1], calls[-1]],
+        [reasoning, calls[-1]],
+        [text, calls[-1]],
+    ]
     rests: list[list[Any]] = [[], [text], [reasoning, text], [calls[0]], [calls[-1]], [text, calls[-1]]]
     yield from ([call, *rest] for call, rest in product(calls, rests))
     yield from ([*lead, call, *rest] for lead, call, rest in product(leads[1:], few, rests))

@@ -15,9 +15,7 @@ from .plain_patterns import escape, in_class
 _WS = Pattern(r"[ \t\n]{0,20}")
 _HEX = "[0-9a-fA-F]"
 #: A character of a JSON string: as it is, or as an escape. Halves of surrogate pairs are no characters.
-JSON_CHAR = (
-    r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"
-)
+JSON_CHAR = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"
 INTEGER = "-?(?:0|[1-9][0-9]{0,14})"
 NUMBER = rf"{INTEGER}(?:\.[0-9]{{1,12}})?(?:[eE][+-]?[0-9]{{1,2}})?"
 
@@ -47,7 +45,11 @@ class Style:
 
     def value(self, value: Any) -> Form:
         """A value that a schema names; NOTHING if the notation cannot write it."""
-        return Literal(to_json(value)) if not isinstance(value, (dict, list)) else Literal(json.dumps(value, ensure_ascii=False))
+        return (
+            Literal(to_json(value))
+            if not isinstance(value, (dict, list))
+            else Literal(json.dumps(value, ensure_ascii=False))
+        )
 
     def string(self, low: int, high: int | None) -> Form:
         """Any string of so many characters."""

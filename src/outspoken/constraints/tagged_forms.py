@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Repeat, choice, optional, seq
 from .plain_patterns import escape
-from .schema_parts import TYPES, merged_schema
+from .schema_parts import TYPES, merged_schema, required_keys
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 
@@ -23,7 +23,7 @@ class TaggedForms:
 
     def object(self, schema: dict[str, Any], path: str) -> Form:
         """The elements of an object, in the order of the schema."""
-        required = [key for key in schema.get("required") or [] if isinstance(key, str)]
+        required = required_keys(schema)
         properties: dict[str, Any] = {**(schema.get("properties") or {})}
         properties |= {key: True for key in required if key not in properties}
         found: Form = EMPTY
@@ -38,7 +38,7 @@ class TaggedForms:
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
         """The text or the elements of an element."""
-        known: dict[str, Any] = merged_schema(schema, self._root) if isinstance(schema, dict) else {}
+        known = merged_schema(cast("dict[str, Any]", schema), self._root) if isinstance(schema, dict) else {}
         if self._depth > 8:
             return NOTHING
         self._depth += 1

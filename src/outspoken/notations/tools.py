@@ -84,6 +84,10 @@ class Tools:
         schema = self._sources[name] = _made_schema(source)
         return schema
 
+    def only(self, name: str) -> Tools:
+        """One of the tools alone."""
+        return Tools({name: self._sources[name]})
+
     def argument(self, name: str, key: str) -> dict[str, Any] | bool | None:
         """The JSON schema of one argument; None if it is not known."""
         schema = _target(self.schema(name))

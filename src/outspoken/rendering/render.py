@@ -72,9 +72,7 @@ class Rendered(NamedTuple):
     path: Written | None
 
 
-def render_path(
-    what: Renderable | Iterable[Renderable], format: str, tools: Tools | None, used: Settings
-) -> Rendered:
+def render_path(what: Renderable | Iterable[Renderable], format: str, tools: Tools | None, used: Settings) -> Rendered:
     """As `render`, with the path of the terminals."""
     coordinates = used.coordinates
     name = registry.resolve(format)

@@ -48,6 +48,14 @@ class ToolError(OutspokenError, TypeError):
         super().__init__(f"{place} is {found}; expected {expected}")
 
 
+class ConstraintError(OutspokenError, ValueError):
+    """A constraint that a format or a schema does not allow. `problems` holds one sentence for each reason."""
+
+    def __init__(self, format: str, problems: Iterable[str]) -> None:
+        self.format, self.problems = format, tuple(problems)
+        super().__init__("\n".join([f"there is no such constraint for `{format}`", *[f"  {p}" for p in self.problems]]))
+
+
 class GrammarError(OutspokenError, ValueError):
     """An invalid grammar file. `path` is the file, `line` counts from 1 (0 for the file as a whole)."""
 

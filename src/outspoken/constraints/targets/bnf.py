@@ -8,13 +8,18 @@ Free text is written as the rules of its automaton, a rule for each state, since
 
 from __future__ import annotations
 
-from outspoken.constraints.automata import CharSet, Dfa, negated
-from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
+from outspoken.constraints.automata import CharSet, Dfa, chars_of, negated
+from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Rule, Seq
 from outspoken.constraints.matcher import dfa_of
 from outspoken.patterns import syntax
 
 
-class BnfWriter:
+def bnf_grammar(grammar: Grammar) -> str:
+    """A grammar as text."""
+    return _BnfWriter(grammar).write()
+
+
+class _BnfWriter:
     """Writes the rules of a grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
@@ -106,7 +111,7 @@ def _ranges(chars: CharSet) -> str:
 
 def _in_class(code: int) -> str:
     char = chr(code)
-    if char in "-^[]\\\"":
+    if char in '-^[]\\"':
         return f"\\u{code:04X}"
     return _escaped(char, "")
 
@@ -130,8 +135,6 @@ def _sequence(nodes: syntax.Sequence) -> str:
 
 
 def _node(node: syntax.Node) -> str:
-    from outspoken.constraints.automata import chars_of
-
     if isinstance(node, syntax.Chars):
         return _set(chars_of(node))
     if isinstance(node, syntax.Group):

@@ -27,12 +27,14 @@ from outspoken.constraints.heads import heads, with_ends
 _LINE_END = r"[\n]"
 
 
-class LarkWriter:
+class _LarkWriter:
     """Writes a grammar. Texts in `special` are special tokens of the tokenizer."""
 
     def __init__(self, grammar: Grammar, special: tuple[str, ...]) -> None:
         self._grammar = grammar
-        self._special = re.compile("|".join([re.escape(text) for text in sorted(special, key=len, reverse=True)]) or "(?!)")
+        self._special = re.compile(
+            "|".join([re.escape(text) for text in sorted(special, key=len, reverse=True)]) or "(?!)"
+        )
         self._terminals: dict[str, str] = {}
         self._texts: dict[str, str] = {}
 
@@ -58,10 +60,8 @@ class LarkWriter:
             return self._sequence(form)
         if isinstance(form, Choice):
             options = [self._form(option) for option in form.options]
-            return f"({' | '.join(options)})" if options else '/[^\\s\\S]/'
-        if isinstance(form, Repeat):
-            return f"({self._form(form.part)}){_times(form)}"
-        raise TypeError(f"no form: {form!r}")
+            return f"({' | '.join(options)})" if options else "/[^\\s\\S]/"
+        return f"({self._form(form.part)}){_times(form)}"
 
     def _sequence(self, form: Seq) -> str:
         if form == EMPTY:
@@ -89,7 +89,7 @@ class LarkWriter:
         return " ".join(parts)
 
     def _text_with_code(self, text: FreeText, rest: Form) -> str:
-        """Text that may hold code, and what follows. Code is a terminal of its own, or the lexer has too many states."""
+        """Text that may hold code, and what follows. Code is a terminal of its own: the lexer has fewer states so."""
         plain = FreeText((*text.excluded, "`"), begins=text.begins, ends=text.ends)
         found = heads(rest, self._grammar)
         if found is None:
@@ -109,7 +109,8 @@ class LarkWriter:
         if key not in self._texts:
             name = f"text{len(self._texts)}"
             lines = [
-                f"{name}: {name}_in" + ("" if text.begins else f" | {first_fence} {name}_fence | {first_span} {name}_in"),
+                f"{name}: {name}_in"
+                + ("" if text.begins else f" | {first_fence} {name}_fence | {first_span} {name}_in"),
                 f"{name}_in: {spans} {name}_in | {fences} {name}_fence | {' | '.join(ends)}",
                 f'{name}_fence: "\\n" {name}_line' + "".join([f" | {end}" for end in bare]),
                 f"{name}_line: {name}_in | {first_fence} {name}_fence | {first_span} {name}_in",
@@ -165,4 +166,4 @@ def _times(form: Repeat) -> str:
 
 def lark_grammar(grammar: Grammar, special: tuple[str, ...]) -> str:
     """The grammar in llguidance's notation."""
-    return LarkWriter(grammar, special).write()
+    return _LarkWriter(grammar, special).write()
