@@ -100,11 +100,11 @@ def seq(*parts: Form) -> Form:
     flat: list[Form] = []
     for part in parts:
         for one in part.parts if isinstance(part, Seq) else (part,):
-            if one == NOTHING:
+            if isinstance(one, Choice) and not one.options:
                 return NOTHING
             if isinstance(one, Literal) and flat and isinstance(flat[-1], Literal):
                 flat[-1] = Literal(flat[-1].text + one.text)
-            elif one != Literal(""):
+            elif not isinstance(one, Literal) or one.text:
                 flat.append(one)
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 

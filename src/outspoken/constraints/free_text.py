@@ -37,7 +37,8 @@ SPAN = r"`[^`\n]+`"
 FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n`]*|~[^~\\n`][^\\n`]*)?\\n)*```"
 
 
-def excluded_patterns(automaton: Automaton, configs: Iterable[Config], *, is_text: bool) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)
+def excluded_patterns(automaton: Automaton, configs: tuple[Config, ...], *, is_text: bool) -> tuple[str, ...]:
     """The patterns of what free text may not hold, where one of some configurations is behind it.
 
     These are the markers that may follow, as their patterns read them, and half of a marker that is recognised with a

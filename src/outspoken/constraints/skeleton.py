@@ -81,7 +81,7 @@ class Skeleton:
     #: a text of each hole
     samples: dict[Hole, str] = field(default_factory=dict[Hole, str])
     #: the configurations behind each hole
-    configs: dict[Hole, list[Config]] = field(default_factory=dict[Hole, list[Config]])
+    configs: dict[Hole, tuple[Config, ...]] = field(default_factory=dict[Hole, tuple[Config, ...]])
 
     def add(self, path: Iterable[Step]) -> None:
         """Add the edges of a response."""
@@ -208,7 +208,7 @@ def _holes(skeleton: Skeleton, pieces: Iterable[tuple[str, Written]], items: lis
         if role == "value":
             kind = _kind(items[item].arguments[written.progress.argument][1])
         hole = Hole(role, written.terminal.name, written.config.stack, names.get(item, 0) if role == "name" else 0)
-        skeleton.configs.setdefault(hole, [written.config])
+        skeleton.configs.setdefault(hole, (written.config,))
         skeleton.samples.setdefault(hole, text)
         yield Step(literal, hole, kind, item)
         literal = ""
@@ -244,7 +244,7 @@ def merged(skeleton: Skeleton) -> Skeleton:
     for hole, kinds in skeleton.kinds.items():
         found.kinds.setdefault(groups[hole], set()).update(kinds)
     for hole, configs in skeleton.configs.items():
-        found.configs.setdefault(groups[hole], []).extend(configs)
+        found.configs[groups[hole]] = (*found.configs.get(groups[hole], ()), *configs)
         found.samples.setdefault(groups[hole], skeleton.samples[hole])
     return found
 

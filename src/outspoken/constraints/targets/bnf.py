@@ -8,10 +8,15 @@ Free text is written as the rules of its automaton, a rule for each state, since
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from outspoken.constraints.automata import CharSet, Dfa, chars_of, negated
 from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Rule, Seq
 from outspoken.constraints.matcher import dfa_of
 from outspoken.patterns import syntax
+
+#: Stands for the beginning of a rule's name.
+_PREFIX = "\0"
 
 
 def bnf_grammar(grammar: Grammar) -> str:
@@ -57,15 +62,24 @@ class _BnfWriter:
         """The name of the rule of an automaton's start."""
         if dfa not in self._automata:
             prefix = self._automata[dfa] = f"text-{len(self._automata)}"
-            for state, row in enumerate(dfa.steps):
-                options = [f"{_set(chars)} {_state(prefix, target)}" for chars, target in row]
-                options += ['""'] if dfa.accepts[state] else []
-                self._rules[_state(prefix, state)] = " | ".join(options)
+            for suffix, body in _automaton_rules(dfa):
+                self._rules[prefix + suffix] = body.replace(_PREFIX, prefix)
         return self._automata[dfa]
 
 
-def _state(prefix: str, state: int) -> str:
-    return prefix if state == 0 else f"{prefix}-{state}"
+@lru_cache(maxsize=512)
+def _automaton_rules(dfa: Dfa) -> list[tuple[str, str]]:
+    """The rules of an automaton: how their names end, and their bodies, in which `_PREFIX` stands for the beginning."""
+    found: list[tuple[str, str]] = []
+    for state, row in enumerate(dfa.steps):
+        options = [f"{_set(chars)} {_PREFIX}{_suffix(target)}" for chars, target in row]
+        options += ['""'] if dfa.accepts[state] else []
+        found.append((_suffix(state), " | ".join(options)))
+    return found
+
+
+def _suffix(state: int) -> str:
+    return f"-{state}" if state else ""
 
 
 def _name(name: str) -> str:
@@ -116,6 +130,7 @@ def _in_class(code: int) -> str:
     return _escaped(char, "")
 
 
+@lru_cache(maxsize=1024)
 def _of_pattern(regex: str) -> str:
     return _sequence(syntax.parse(regex)) or '""'
 
