@@ -110,14 +110,16 @@ class Builder:
         """Text, and what may follow it, each with the condition on the end of the text."""
         begins = ""
         if hole.role not in _OUTSIDE:
-            begins = _border_before(self._skeleton.format, hole, target, whole).chars
+            begins = _border_before(self._skeleton, hole, target, whole).chars
         excluded = excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=True)
         with_code = has_code(self._skeleton.configs[target])
         options: dict[str, list[Form]] = {}
         for following, between in self._skeleton.outer.get(target, {}).items():
             border = Border(between, "", True)
             if following.role not in ("end", "text"):
-                found = _border_behind(self._skeleton.format, target, following, between)
+                found = _border_behind(
+                    self._skeleton, target, following, between, trimmed="TEXT" in self._automaton.trims
+                )
                 if found is None or following.role == "reasoning":
                     continue
                 border = found
@@ -158,16 +160,5 @@ def _common_beginning(texts: list[str]) -> str:
     return first[: next((i for i, char in enumerate(first) if char != last[i]), len(first))]
 
 
-@lru_cache(maxsize=4096)
-def _border_behind(format: str, text: Hole, target: Hole, literal: str) -> Border | None:
-    from .registry import merged_skeleton
-
-    automaton, skeleton = merged_skeleton(format)
-    return border_behind(skeleton, text, target, literal, trimmed="TEXT" in automaton.trims)
-
-
-@lru_cache(maxsize=4096)
-def _border_before(format: str, hole: Hole, text: Hole, literal: str) -> Border:
-    from .registry import merged_skeleton
-
-    return border_before(merged_skeleton(format)[1], hole, text, literal)
+_border_behind = lru_cache(maxsize=4096)(border_behind)
+_border_before = lru_cache(maxsize=4096)(border_before)

@@ -10,7 +10,12 @@ from outspoken.grammar.automaton import Automaton
 from .skeleton import Skeleton, merged, skeleton_of
 
 
-@lru_cache(maxsize=256)
 def merged_skeleton(format: str) -> tuple[Automaton, Skeleton]:
     """The automaton and the skeleton of a format, by its own name."""
-    return registry.automaton(format), merged(skeleton_of(format))
+    automaton = registry.automaton(format)
+    return automaton, _skeleton(automaton)
+
+
+@lru_cache(maxsize=256)
+def _skeleton(automaton: Automaton) -> Skeleton:
+    return merged(skeleton_of(automaton))

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from outspoken.grammar import registry
-from outspoken.grammar.automaton import Config, Stack
+from outspoken.grammar.automaton import Automaton, Config, Stack
 from outspoken.grammar.tables import Terminal
 from outspoken.rendering.render import render_path
 from outspoken.rendering.writer import Item, Written, pieces_of
@@ -65,7 +63,7 @@ class Step(NamedTuple):
     item: int
 
 
-@dataclass
+@dataclass(eq=False)
 class Skeleton:
     """The holes of a format and the literals between them.
 
@@ -125,11 +123,9 @@ _REASONING = Reasoning(text="They ask.", span=(0, 9))
 _TOOL = "tool_a"
 
 
-@lru_cache(maxsize=256)
-def skeleton_of(format: str) -> Skeleton:
-    """The skeleton of a format, by its own name."""
-    automaton = registry.automaton(format)
-    skeleton = Skeleton(format, automaton.tables.terminals)
+def skeleton_of(automaton: Automaton) -> Skeleton:
+    """The skeleton of a format, by its automaton."""
+    skeleton = Skeleton(automaton.tables.header.format, automaton.tables.terminals)
     for response in _responses(skeleton):
         _learn(skeleton, response)
     return skeleton
