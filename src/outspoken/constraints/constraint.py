@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
@@ -16,6 +16,10 @@ from outspoken.results.errors import ConstraintError
 from .builder import Builder, Wishes
 from .forms import Grammar
 from .registry import merged_skeleton
+
+if TYPE_CHECKING:
+    from .targets.lm_format_enforcer import MatcherParser
+    from .targets.servers import ServerBackend
 
 #: Whether a response may have reasoning, has none, or begins with it.
 ReasoningMode = Literal["free", "none", "required"]
@@ -61,6 +65,61 @@ class Constraint:
         from .targets.bnf import bnf_grammar
 
         return bnf_grammar(self.grammar)
+
+    def to_xgrammar(self) -> dict[str, Any]:
+        """A structural tag of xgrammar (0.2), `{"type": "structural_tag", "format": …}`, which JSON can hold.
+
+        Its format is made of sequences, choices, repetitions, constant strings and expressions where these can say the
+        same: mostly if calls are required, so that no free text stands before them. Else it is
+        `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`: free text that may hold code, or no match of
+        a pattern, is more than the formats can say.
+        """
+        from .targets.xgrammar import structural_tag
+
+        return structural_tag(self.grammar)
+
+    def to_lm_format_enforcer(self) -> MatcherParser:
+        """A parser of lm-format-enforcer (0.11), a `CharacterLevelParser`, for its `TokenEnforcer`.
+
+        Raises ImportError if the package is not installed.
+        """
+        from .targets.lm_format_enforcer import character_parser
+
+        return character_parser(self.grammar)
+
+    def to_vllm(self, backend: ServerBackend = "xgrammar") -> dict[str, Any]:
+        """The fields of a request to vLLM's chat completions (0.33), for `extra_body` of OpenAI's client.
+
+        `structured_outputs` holds the constraint: a structural tag, or a Lark grammar for a server that runs with
+        `--structured-outputs-config.backend guidance`. `tool_choice` is "none", so that the server neither parses nor
+        constrains calls itself, and `skip_special_tokens` is false, so that markers stay in the text. If the server
+        has a reasoning parser, the constraint begins behind the reasoning: make it with `reasoning="none"`.
+        """
+        from .targets.servers import vllm_fields
+
+        return vllm_fields(self, backend)
+
+    def to_sglang(self, backend: ServerBackend = "xgrammar") -> dict[str, Any]:
+        """The fields of a request to SGLang's chat completions (0.5.23), for `extra_body` of OpenAI's client.
+
+        `response_format` is the structural tag; with "llguidance", `ebnf` is the Lark grammar, for a server that runs
+        with `--grammar-backend llguidance`. `skip_special_tokens` is false, so that markers stay in the text. Leave
+        `tool_choice` at "auto": with "none" the tools are not in the prompt, and with anything else the server expects
+        calls in a notation of its own. If it has a reasoning parser, the constraint begins behind the reasoning.
+        """
+        from .targets.servers import sglang_fields
+
+        return sglang_fields(self, backend)
+
+    def to_llama_cpp(self) -> dict[str, Any]:
+        """The fields of a request to llama.cpp's server, for `extra_body` of OpenAI's client.
+
+        `grammar` holds the constraint. `tool_choice` is "none", since the server refuses a grammar beside tools that it
+        parses itself; the tools are in the prompt all the same.
+        """
+        from .targets.servers import llama_cpp_fields
+
+        return llama_cpp_fields(self)
 
 
 def constraint(

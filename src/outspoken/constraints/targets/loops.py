@@ -1,0 +1,207 @@
+"""A grammar as one form without rules, for engines that know no recursion.
+
+Outside of values, rules refer to each other at their ends only, so they are the states of an automaton, and their
+elimination leaves repetitions (Arden's lemma). A rule that is recursive in another way, such as a schema that refers to
+itself, is unrolled to a certain depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from outspoken.constraints.forms import (
+    EMPTY,
+    NOTHING,
+    Choice,
+    Form,
+    FreeText,
+    Grammar,
+    Literal,
+    Pattern,
+    Repeat,
+    Rule,
+    Seq,
+    choice,
+    optional,
+    seq,
+)
+
+#: A recursive value holds itself no deeper.
+DEEPEST = 2
+#: A form of more parts is of no use to any engine.
+_LARGEST = 200_000
+
+#: The ways on from a state: by the form that is read, to another state; None is the end.
+_Edges: TypeAlias = "dict[Form | None, Form]"
+
+
+def without_rules(grammar: Grammar) -> tuple[Form, list[str]]:
+    """The form of a grammar's root without rules, and warnings about what was left out.
+
+    Raises ValueError if the form is too large.
+    """
+    unroller = _Unroller(grammar)
+    form = unroller.whole(grammar.root)
+    return form, unroller.warnings
+
+
+class _Unroller:
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._known: dict[str, Form] = {}
+        self._active: list[str] = []
+        self._cuts = 0
+        self._has_rule: dict[Form, bool] = {}
+        self.warnings: list[str] = []
+
+    def whole(self, form: Form) -> Form:
+        """A form with all rules replaced by what they stand for."""
+        if not self._refers(form):
+            return form
+        states: dict[Form, _Edges] = {}
+        waiting = [form]
+        while waiting:
+            state = waiting.pop()
+            if state not in states:
+                states[state] = {}
+                self._add_edges(states[state], state)
+                waiting += [target for target in states[state] if target is not None]
+        _factor(states)
+        found = _eliminated(states, form)
+        if _size(found) > _LARGEST:
+            raise ValueError("the constraint is too large without rules")
+        return found
+
+    def _add_edges(self, edges: _Edges, form: Form) -> None:
+        """Add the ways on from a state, which is a form that is still to be read."""
+        if not self._refers(form):
+            _join(edges, None, form)
+        elif isinstance(form, Rule):
+            self._add_edges(edges, self._grammar.rules[form.name])
+        elif isinstance(form, Choice):
+            for option in form.options:
+                self._add_edges(edges, option)
+        elif isinstance(form, Seq) and self._refers(form.parts[-1]):
+            before = seq(*[self._inner(part) for part in form.parts[:-1]])
+            if before != NOTHING:
+                _join(edges, form.parts[-1], before)
+        elif isinstance(form, Repeat) and (form.low, form.high) == (0, 1):
+            _join(edges, None, EMPTY)
+            self._add_edges(edges, form.part)
+        else:
+            _join(edges, None, self._inner(form))
+
+    def _inner(self, form: Form) -> Form:
+        """A form that is not at an end, with all rules replaced."""
+        if not self._refers(form):
+            return form
+        if isinstance(form, Rule):
+            return self._of_rule(form.name)
+        if isinstance(form, Seq):
+            return seq(*[self._inner(part) for part in form.parts])
+        if isinstance(form, Choice):
+            return _either([self._inner(option) for option in form.options])
+        assert isinstance(form, Repeat)
+        part = self._inner(form.part)
+        if part == NOTHING:
+            return EMPTY if form.low == 0 else NOTHING
+        return Repeat(part, form.low, form.high)
+
+    def _of_rule(self, name: str) -> Form:
+        if name in self._known:
+            return self._known[name]
+        if self._active.count(name) > DEEPEST:
+            self._cuts += 1
+            warning = f"`{name.removeprefix('ref_')}` holds itself at most {DEEPEST} times"
+            self.warnings += [warning] if warning not in self.warnings else []
+            return NOTHING
+        cuts = self._cuts
+        self._active.append(name)
+        found = self.whole(self._grammar.rules[name])
+        self._active.pop()
+        if cuts == self._cuts:
+            self._known[name] = found
+        return found
+
+    def _refers(self, form: Form) -> bool:
+        """Does a form refer to rules?"""
+        if form not in self._has_rule:
+            self._has_rule[form] = isinstance(form, Rule) or any(self._refers(part) for part in _parts(form))
+        return self._has_rule[form]
+
+
+def _parts(form: Form) -> tuple[Form, ...]:
+    if isinstance(form, Seq):
+        return form.parts
+    if isinstance(form, Choice):
+        return form.options
+    return (form.part,) if isinstance(form, Repeat) else ()
+
+
+def _join(edges: _Edges, target: Form | None, form: Form) -> None:
+    if form != NOTHING:
+        edges[target] = _either([edges[target], form]) if target in edges else form
+
+
+def _factor(states: dict[Form, _Edges]) -> None:
+    """Write a state that is another one with one more way to get there as: that way or nothing, then the other."""
+    for state, edges in states.items():
+        for target, form in list(edges.items()):
+            if target is None or target == state or len(edges) < 2:
+                continue
+            others = {other: written for other, written in edges.items() if other != target}
+            if others == states[target]:
+                states[state] = {target: optional(form)}
+                break
+
+
+def _eliminated(states: dict[Form, _Edges], start: Form) -> Form:
+    """What leads from a state to the end, by elimination of all others, those with the fewest ways first."""
+    left = [state for state in states if state != start]
+    while left:
+        state = min(left, key=lambda one: _cost(states, one))
+        left.remove(state)
+        _eliminate(states, state)
+    edges = states[start]
+    again = Repeat(edges[start]) if start in edges else EMPTY
+    return seq(again, edges[None]) if None in edges else NOTHING
+
+
+def _cost(states: dict[Form, _Edges], state: Form) -> int:
+    into = sum([state in edges for other, edges in states.items() if other != state])
+    return into * sum([_size(form) for target, form in states[state].items() if target != state])
+
+
+def _eliminate(states: dict[Form, _Edges], state: Form) -> None:
+    out = states.pop(state)
+    loop = out.pop(state, None)
+    again = EMPTY if loop is None else Repeat(loop)
+    for edges in states.values():
+        into = edges.pop(state, None)
+        if into is not None:
+            for target, form in out.items():
+                _join(edges, target, seq(into, again, form))
+
+
+def _either(options: Iterable[Form]) -> Form:
+    """One of several options; what all of them, or neighbours of them, begin with is written once."""
+    flat = choice([option for option in options if option != NOTHING])
+    if not isinstance(flat, Choice) or not flat.options:
+        return flat
+    groups: dict[Form, list[Form]] = {}
+    for option in flat.options:
+        parts = option.parts if isinstance(option, Seq) and option.parts else (option,)
+        first = parts[0] if option != EMPTY else EMPTY
+        groups.setdefault(first, []).append(seq(*parts[1:]))
+    found = [seq(first, _either(rests) if len(rests) > 1 else rests[0]) for first, rests in groups.items()]
+    if EMPTY in found and len(found) > 1:
+        return optional(choice([form for form in found if form != EMPTY]))
+    return choice(found)
+
+
+def _size(form: Form) -> int:
+    """How many parts a form has."""
+    if isinstance(form, (Literal, Pattern, FreeText, Rule)):
+        return 1
+    return 1 + sum([_size(part) for part in _parts(form)])
