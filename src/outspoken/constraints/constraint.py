@@ -97,7 +97,7 @@ class Constraint:
         """
         from .targets.servers import vllm_fields
 
-        return vllm_fields(self, backend)
+        return vllm_fields(self.grammar, self.special_tokens, backend)
 
     def to_sglang(self, backend: ServerBackend = "xgrammar") -> dict[str, Any]:
         """The fields of a request to SGLang's chat completions (0.5.23), for `extra_body` of OpenAI's client.
@@ -109,7 +109,7 @@ class Constraint:
         """
         from .targets.servers import sglang_fields
 
-        return sglang_fields(self, backend)
+        return sglang_fields(self.grammar, self.special_tokens, backend)
 
     def to_llama_cpp(self) -> dict[str, Any]:
         """The fields of a request to llama.cpp's server, for `extra_body` of OpenAI's client.
@@ -119,7 +119,7 @@ class Constraint:
         """
         from .targets.servers import llama_cpp_fields
 
-        return llama_cpp_fields(self)
+        return llama_cpp_fields(self.grammar)
 
 
 def constraint(

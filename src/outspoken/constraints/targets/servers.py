@@ -20,31 +20,34 @@ false.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from outspoken.constraints.constraint import Constraint
+from outspoken.constraints.forms import Grammar
+
+from .bnf import bnf_grammar
+from .llguidance import lark_grammar
+from .xgrammar import structural_tag
 
 #: The engines by which vLLM and SGLang constrain a response.
 ServerBackend = Literal["xgrammar", "llguidance"]
 
 
-def vllm_fields(constraint: Constraint, backend: ServerBackend) -> dict[str, Any]:
+def vllm_fields(grammar: Grammar, special: tuple[str, ...], backend: ServerBackend) -> dict[str, Any]:
     """The fields of a request to vLLM."""
     if backend == "llguidance":
-        kind = {"grammar": constraint.to_llguidance()}
+        kind = {"grammar": lark_grammar(grammar, special)}
     else:
-        kind = {"structural_tag": json.dumps(constraint.to_xgrammar(), ensure_ascii=False)}
+        kind = {"structural_tag": json.dumps(structural_tag(grammar), ensure_ascii=False)}
     return {"structured_outputs": kind, "tool_choice": "none", "skip_special_tokens": False}
 
 
-def sglang_fields(constraint: Constraint, backend: ServerBackend) -> dict[str, Any]:
+def sglang_fields(grammar: Grammar, special: tuple[str, ...], backend: ServerBackend) -> dict[str, Any]:
     """The fields of a request to SGLang."""
     if backend == "llguidance":
-        return {"ebnf": constraint.to_llguidance(), "skip_special_tokens": False}
-    return {"response_format": constraint.to_xgrammar(), "skip_special_tokens": False}
+        return {"ebnf": lark_grammar(grammar, special), "skip_special_tokens": False}
+    return {"response_format": structural_tag(grammar), "skip_special_tokens": False}
 
 
-def llama_cpp_fields(constraint: Constraint) -> dict[str, Any]:
+def llama_cpp_fields(grammar: Grammar) -> dict[str, Any]:
     """The fields of a request to llama.cpp."""
-    return {"grammar": constraint.to_gbnf(), "tool_choice": "none"}
+    return {"grammar": bnf_grammar(grammar), "tool_choice": "none"}
