@@ -27,13 +27,19 @@ class UsageError(Exception):
 def read_tools(path: str) -> Tools | None:
     """Read a JSON list of tools. Raises UsageError if the file has none."""
     try:
-        return Tools.of(json.loads(_read_bytes(path)))
+        return Tools.of(read_json(path))
+    except ToolError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def read_json(path: str) -> Any:
+    """Read a file of JSON. Raises UsageError if it cannot be read."""
+    try:
+        return json.loads(_read_bytes(path))
     except json.JSONDecodeError as error:
         raise UsageError(f"{path}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}") from error
     except (UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: this is not JSON") from error
-    except ToolError as error:
-        raise UsageError(f"{path}: {error}") from error
 
 
 def read_text(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `stream` and `serve`.
+"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `stream`, `constrain` and `serve`.
 
 Exit codes: 0 for success, 1 if a response has errors or `stats` meets a line that is no response, 2 for wrong usage.
 """
@@ -84,6 +84,7 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_formats(commands.add_parser("formats", help="list the formats"))
     _add_stats(commands.add_parser("stats", help="count how many responses are ok, repaired, truncated or invalid"))
     _add_stream(commands.add_parser("stream", help="show a provider's stream from standard input as it arrives"))
+    _add_constrain(commands.add_parser("constrain", help="write the grammar that keeps a model to a format"))
     # `outspoken.__main__` runs it; it stands here for the list of commands.
     commands.add_parser("grammar", help="work on a grammar file: new, check, show, fuzz or diagram", add_help=False)
     _add_serve(commands.add_parser("serve", help="run a proxy that reads calls and reasoning from a server's text"))
@@ -135,6 +136,13 @@ def _add_stream(command: argparse.ArgumentParser) -> None:
     _add_tools(command)
     command.add_argument("--json", action="store_true", help="write events as JSON lines")
     _add_color(command)
+
+
+def _add_constrain(command: argparse.ArgumentParser) -> None:
+    from .constrain import add_arguments
+
+    command.set_defaults(run=_run_constrain)
+    add_arguments(command)
 
 
 def _add_serve(command: argparse.ArgumentParser) -> None:
@@ -272,6 +280,12 @@ def _run_stats(args: argparse.Namespace) -> int:
 
 def _run_stream(args: argparse.Namespace) -> int:
     from .stream import run
+
+    return run(args)
+
+
+def _run_constrain(args: argparse.Namespace) -> int:
+    from .constrain import run
 
     return run(args)
 

@@ -78,6 +78,21 @@ class Constraint:
 
         return structural_tag(self.grammar)
 
+    def to_outlines(self, terminator: str = "\x03") -> str:
+        """A regular expression without look-around, for the `Index` of outlines-core (0.2).
+
+        Each text ends with `terminator`, which stands nowhere else: behind a place where a text may end, the index
+        refuses some tokens that go on. Take it off before parsing. To have the model end as it does without a
+        constraint, pass the text of its end token, and enter that token into the `Vocabulary` under this text, with an
+        end token of another number. With an empty terminator, the expression is for other engines.
+
+        Free text may be narrower than in other targets, and values of recursive schemas are cut at a depth, which is
+        added to `warnings`. Raises ValueError if the expression is too large.
+        """
+        from .targets.outlines import regular_expression
+
+        return regular_expression(self.grammar, terminator)
+
     def to_lm_format_enforcer(self) -> MatcherParser:
         """A parser of lm-format-enforcer (0.11), a `CharacterLevelParser`, for its `TokenEnforcer`.
 

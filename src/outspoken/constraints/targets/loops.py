@@ -83,9 +83,12 @@ class _Unroller:
             for option in form.options:
                 self._add_edges(edges, option)
         elif isinstance(form, Seq) and self._refers(form.parts[-1]):
-            before = seq(*[self._inner(part) for part in form.parts[:-1]])
+            # a state before each rule, so that what is long is written at few places
+            rules = [at for at, part in enumerate(form.parts) if isinstance(part, Rule) and at > 0]
+            at = rules[0] if rules else len(form.parts) - 1
+            before = seq(*[self._inner(part) for part in form.parts[:at]])
             if before != NOTHING:
-                _join(edges, form.parts[-1], before)
+                _join(edges, seq(*form.parts[at:]), before)
         elif isinstance(form, Repeat) and (form.low, form.high) == (0, 1):
             _join(edges, None, EMPTY)
             self._add_edges(edges, form.part)
@@ -169,8 +172,11 @@ def _eliminated(states: dict[Form, _Edges], start: Form) -> Form:
 
 
 def _cost(states: dict[Form, _Edges], state: Form) -> int:
-    into = sum([state in edges for other, edges in states.items() if other != state])
-    return into * sum([_size(form) for target, form in states[state].items() if target != state])
+    """By how much the forms grow if a state is eliminated."""
+    into = [_size(edges[state]) for other, edges in states.items() if other != state and state in edges]
+    out = [_size(form) for target, form in states[state].items() if target != state]
+    loop = _size(states[state][state]) if state in states[state] else 0
+    return sum(into) * (len(out) - 1) + sum(out) * (len(into) - 1) + loop * (len(into) * len(out) - 1)
 
 
 def _eliminate(states: dict[Form, _Edges], state: Form) -> None:
@@ -185,19 +191,29 @@ def _eliminate(states: dict[Form, _Edges], state: Form) -> None:
 
 
 def _either(options: Iterable[Form]) -> Form:
-    """One of several options; what all of them, or neighbours of them, begin with is written once."""
+    """One of several options; what some of them begin or end with is written once."""
     flat = choice([option for option in options if option != NOTHING])
     if not isinstance(flat, Choice) or not flat.options:
         return flat
-    groups: dict[Form, list[Form]] = {}
-    for option in flat.options:
-        parts = option.parts if isinstance(option, Seq) and option.parts else (option,)
-        first = parts[0] if option != EMPTY else EMPTY
-        groups.setdefault(first, []).append(seq(*parts[1:]))
-    found = [seq(first, _either(rests) if len(rests) > 1 else rests[0]) for first, rests in groups.items()]
+    found = _grouped(list(flat.options), at_end=False)
+    found = _grouped(found, at_end=True) if len(found) > 1 else found
     if EMPTY in found and len(found) > 1:
         return optional(choice([form for form in found if form != EMPTY]))
     return choice(found)
+
+
+def _grouped(options: list[Form], *, at_end: bool) -> list[Form]:
+    """Options in groups of those with the same first part, or the same last one."""
+    groups: dict[Form, list[Form]] = {}
+    for option in options:
+        parts = option.parts if isinstance(option, Seq) and option.parts else (option,)
+        key, rest = (parts[-1], parts[:-1]) if at_end else (parts[0], parts[1:])
+        groups.setdefault(key, []).append(seq(*rest))
+    found: list[Form] = []
+    for key, rests in groups.items():
+        rest = _either(rests) if len(rests) > 1 else rests[0]
+        found.append(seq(rest, key) if at_end else seq(key, rest))
+    return found
 
 
 def _size(form: Form) -> int:
