@@ -11,7 +11,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.notations.tools import Tools
 
 from .call_forms import CallForms
-from .forms import EMPTY, Form, FreeText, Grammar, Literal, Rule, choice, seq
+from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
 from .skeleton import END, START, Hole, Skeleton
 from .text_borders import Border, border_before, border_behind
@@ -53,6 +53,7 @@ class Builder:
     def build(self) -> Grammar:
         """The grammar of all responses."""
         self.grammar.root = self._following(START, 0)
+        self.grammar.loop = self._loop()
         return self.grammar
 
     def _rule(self, hole: Hole, calls: int) -> Form:
@@ -98,6 +99,73 @@ class Builder:
         }
         return begun or edges
 
+    def _loop(self) -> TextLoop | None:
+        """The response as text with blocks of calls; None if it has another shape."""
+        wishes, outer = self._wishes, self._skeleton.outer
+        texts = [hole for hole, literal in self._edges(START).items() if hole.role == "text" and not literal]
+        if wishes.least or wishes.most not in (None, 0) or not wishes.with_text or len(texts) != 1:
+            return None
+        text = texts[0]
+        blocks: list[tuple[str, Form]] = []
+        for target, literal in outer.get(text, {}).items():
+            if target == END:
+                if literal:
+                    return None
+            elif target.role not in _OUTSIDE and wishes.most is None:
+                border = self._border(text, target, literal)
+                block = self._block(target, text) if border is not None and not border.chars else None
+                if border is None or block is None:
+                    return None
+                blocks.append((border.literal, block))
+        leads = [self._lead(target, literal, text) for target, literal in self._edges(START).items()]
+        known = tuple([lead for lead in leads if lead is not None])
+        if wishes.reasoning == "required" and not known:
+            return None
+        leads = known if wishes.reasoning == "required" else (EMPTY, *known)
+        return TextLoop(leads, self._free_text(text), tuple(blocks))
+
+    def _block(self, entry: Hole, text: Hole) -> Form | None:
+        """Calls up to the text behind them, or the end; None if that depends on more than the last call."""
+        options: list[Form] = []
+        ends: set[str] = set()
+        again: set[tuple[Hole, str]] = set()
+        for last, form in self._calls.calls(entry).items():
+            written = len(self._end_of(last))
+            edges = {target: literal[written:] for target, literal in self._skeleton.outer[last].items()}
+            if text not in edges or edges.get(END) != edges[text]:
+                return None
+            if _border_before(self._skeleton, last, text, self._skeleton.outer[last][text]).chars:
+                return None
+            ends.add(edges[text])
+            again |= {(target, literal) for target, literal in edges.items() if target.role not in _OUTSIDE}
+            options.append(form)
+        if len(ends) != 1:
+            return None
+        end = ends.pop()
+        more: list[Form] = []
+        for target, literal in again if end else ():
+            if target != entry and set(self._calls.calls(target)) != set(self._calls.calls(entry)):
+                return None
+            more += [seq(Literal(literal), form) for form in self._calls.calls(target).values()]
+        return seq(choice(options), *([Repeat(choice(more))] if more else []), Literal(end))
+
+    def _lead(self, hole: Hole, literal: str, text: Hole) -> Form | None:
+        """Reasoning at the start, up to the text behind it; None for anything else."""
+        closing = self._skeleton.outer.get(hole, {}).get(text)
+        if hole.role != "reasoning" or closing is None:
+            return None
+        if self._wishes.reasoning == "none":
+            return None if literal else Literal(closing)
+        content = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False))
+        return seq(Literal(literal), content, Literal(closing))
+
+    def _free_text(self, hole: Hole, begins: str = "", ends: str = "") -> FreeText:
+        configs = self._skeleton.configs[hole]
+        return FreeText(excluded_patterns(self._automaton, configs, is_text=True), has_code(configs), begins, ends)
+
+    def _border(self, text: Hole, target: Hole, literal: str) -> Border | None:
+        return _border_behind(self._skeleton, text, target, literal, trimmed="TEXT" in self._automaton.trims)
+
     def _reasoning(self, hole: Hole, target: Hole, literal: str, calls: int) -> list[Form]:
         content: Form = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=False))
         if self._wishes.reasoning == "none":
@@ -111,15 +179,11 @@ class Builder:
         begins = ""
         if hole.role not in _OUTSIDE:
             begins = _border_before(self._skeleton, hole, target, whole).chars
-        excluded = excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=True)
-        with_code = has_code(self._skeleton.configs[target])
         options: dict[str, list[Form]] = {}
         for following, between in self._skeleton.outer.get(target, {}).items():
             border = Border(between, "", True)
             if following.role not in ("end", "text"):
-                found = _border_behind(
-                    self._skeleton, target, following, between, trimmed="TEXT" in self._automaton.trims
-                )
+                found = self._border(target, following, between)
                 if found is None or following.role == "reasoning":
                     continue
                 border = found
@@ -127,7 +191,7 @@ class Builder:
             if rest is not None:
                 options.setdefault(border.chars, []).append(rest)
         return [
-            seq(Literal(literal), FreeText(excluded, with_code, begins, ends), choice(rests))
+            seq(Literal(literal), self._free_text(target, begins, ends), choice(rests))
             for ends, rests in options.items()
         ]
 

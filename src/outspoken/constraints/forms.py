@@ -77,11 +77,28 @@ EMPTY = Seq(())
 NOTHING = Choice(())
 
 
+@dataclass(frozen=True, slots=True)
+class TextLoop:
+    """A response of text with blocks in it, after one of the leads, if there are any.
+
+    `blocks` has the literal that begins each block, and the rest of the block.
+    """
+
+    leads: tuple[Form, ...]
+    text: FreeText
+    blocks: tuple[tuple[str, Form], ...]
+
+
 @dataclass
 class Grammar:
-    """The rules of a constraint by name, and the form of the whole response."""
+    """The rules of a constraint by name, and the form of the whole response.
+
+    `loop` is about the same response for engines that have an operator for it; None if it has another shape. It admits
+    nothing that `root` does not.
+    """
 
     root: Form = EMPTY
+    loop: TextLoop | None = None
     rules: dict[str, Form] = field(default_factory=dict[str, Form])
     warnings: list[str] = field(default_factory=list[str])
 

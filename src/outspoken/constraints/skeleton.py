@@ -142,16 +142,10 @@ def _responses(skeleton: Skeleton) -> Iterator[list[Any]]:
     for kind in EXAMPLES:
         yield [_call(kind)]
     calls = [_call(), *_calls_of(skeleton)]
-    few = calls[:2] + calls[-1:]
-    leads = [[], [text], [reasoning], [reasoning, text], [text, reasoning], *[[call] for call in calls[:2]]]
-    leads += [
-        [calls[-1], text],
-        [calls[-1], reasoning],
-        [calls[-1], calls[-1]],
-        [reasoning, calls[-1]],
-        [text, calls[-1]],
-    ]
-    rests: list[list[Any]] = [[], [text], [reasoning, text], [calls[0]], [calls[-1]], [text, calls[-1]]]
+    few, short = calls[:2] + calls[-1:], calls[:2][-1]
+    leads: list[list[Any]] = [[], [text], [reasoning], [reasoning, text], [text, reasoning], [calls[0]], [short]]
+    leads += [[short, text], [short, reasoning], [short, short], [reasoning, short], [text, short]]
+    rests: list[list[Any]] = [[], [text], [reasoning, text], [calls[0]], [short], [text, short]]
     yield from ([call, *rest] for call, rest in product(calls, rests))
     yield from ([*lead, call, *rest] for lead, call, rest in product(leads[1:], few, rests))
 
