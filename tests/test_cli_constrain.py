@@ -57,7 +57,7 @@ def test_what_is_not_enforced_is_a_warning_or_an_error(tmp_path: Path, capsys: p
     given = ["constrain", "hermes", "--tools", str(path), "--target", "gbnf"]
     assert main(given) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("root ::= ")
+    assert "root ::= " in out
     assert err == "outspoken: warning: count: of: `uniqueItems` is not enforced\n"
     assert main([*given, "--strict"]) == 2
     out, err = capsys.readouterr()

@@ -22,7 +22,7 @@ from outspoken.results.errors import OutspokenError, ResponseError
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
-from outspoken.serving.settings import ServerSettings
+from outspoken.serving.settings import UPSTREAMS, ServerSettings
 
 from .explain import explanation, summary, tree_view
 from .inputs import CHUNK_SIZE, UsageError, load_registry, read_chunks, read_text, read_tools
@@ -157,6 +157,10 @@ def _add_serve(command: argparse.ArgumentParser) -> None:
         command.add_argument(option, type=type(default), default=default, metavar="N", help=words)
     command.add_argument("--reasoning-field", default="reasoning_content", help="default: reasoning_content")
     command.add_argument("--action-tool", metavar="NAME", help="export GUI actions as calls of a tool of this name")
+    words = "constrain what an upstream of this kind writes for requests with tools"
+    command.add_argument("--constrain", choices=UPSTREAMS, help=words)
+    words = "reject a request that cannot be constrained, or not in everything"
+    command.add_argument("--constrain-strict", action="store_true", help=words)
 
 
 def _add_input(command: argparse.ArgumentParser) -> None:
@@ -293,6 +297,6 @@ def _run_constrain(args: argparse.Namespace) -> int:
 def _run_serve(args: argparse.Namespace) -> int:
     from outspoken.serving.run import run
 
-    names = (*_SERVE_LIMITS, "upstream", "format", "reasoning_field", "action_tool")
+    names = (*_SERVE_LIMITS, "upstream", "format", "reasoning_field", "action_tool", "constrain", "constrain_strict")
     run(ServerSettings(**{name: getattr(args, name) for name in names}), args.host, args.port)
     return 0

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from outspoken.providers.export.sse import sse_end, sse_event
 from outspoken.results.arguments import check_type
 
+from .constrain import ConstrainedRequest, constrain_request
 from .http_errors import HttpError, bad_upstream_response
 from .rewriter import CompletionRewriter, StreamRewriter
 from .settings import ServerSettings
@@ -80,12 +81,16 @@ class Proxy:
             body = await self._read_body(request)
             options = _parse_request(body)
             rewriter, deadline = CompletionRewriter(self.settings, options), Deadline(self.settings.total_timeout)
+            constrained = await anyio.to_thread.run_sync(constrain_request, self.settings, body, options)
             if options.get("stream") is True:
                 streams = True  # the response counts as active until it has been sent
-                return _StreamResponse(self, request, body, rewriter, deadline)
-            return await _while_connected(
-                request.receive, lambda: self._forward(request, "POST", "/chat/completions", body, deadline, rewriter)
+                return _StreamResponse(self, request, constrained, rewriter, deadline)
+            answer = await _while_connected(
+                request.receive,
+                lambda: self._forward(request, "POST", "/chat/completions", constrained.body, deadline, rewriter),
             )
+            answer.raw_headers += constrained.headers
+            return answer
         finally:
             self.active -= not streams
 
@@ -121,11 +126,16 @@ class _StreamResponse(Response):
     """A stream of chunks. Each is sent at once, and the next is read when the client has taken it."""
 
     def __init__(
-        self, proxy: Proxy, request: Request, body: bytes, rewriter: CompletionRewriter, deadline: Deadline
+        self,
+        proxy: Proxy,
+        request: Request,
+        constrained: ConstrainedRequest,
+        rewriter: CompletionRewriter,
+        deadline: Deadline,
     ) -> None:
         super().__init__()
         self._proxy, self._request = proxy, request
-        self._request_body, self._rewriter, self._deadline = body, rewriter, deadline
+        self._constrained, self._rewriter, self._deadline = constrained, rewriter, deadline
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response; stop if the client disconnects."""
@@ -140,13 +150,15 @@ class _StreamResponse(Response):
         upstream = cast("Upstream", self._proxy.upstream)
         headers = to_upstream(self._request.headers.raw)
         try:
-            request = upstream.request("POST", "/chat/completions", headers, self._deadline, self._request_body)
+            request = upstream.request("POST", "/chat/completions", headers, self._deadline, self._constrained.body)
             async with request as response:
                 if not response.is_success:
                     content = await upstream.body(response, self._deadline)
-                    await _to_response(response, content)(scope, receive, send)
+                    failure = _to_response(response, content)
+                    failure.raw_headers += self._constrained.headers
+                    await failure(scope, receive, send)
                     return
-                start = to_client(response.headers.raw, b"text/event-stream; charset=utf-8")
+                start = to_client(response.headers.raw, b"text/event-stream; charset=utf-8") + self._constrained.headers
                 await send({"type": "http.response.start", "status": response.status_code, "headers": start})
                 async with aclosing(self._events(upstream, response)) as events:
                     async for event in events:

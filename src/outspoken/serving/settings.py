@@ -9,6 +9,9 @@ from outspoken.grammar.registry import resolve
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import OutspokenError
 
+#: The upstreams whose responses can be constrained.
+UPSTREAMS = ("vllm", "sglang", "llama_cpp")
+
 
 class ServerStartError(OutspokenError, ValueError):
     """The proxy cannot start, or not with these settings."""
@@ -22,7 +25,9 @@ class ServerSettings:
     format, or "auto". Times are in seconds: to connect, between two pieces of a response, and for a whole response.
     `max_body` is in bytes of a request, `max_chars` in characters of a response. More than `max_concurrent` requests
     are rejected and may be tried again. `reasoning_field` is the field for reasoning from the text. With `action_tool`,
-    GUI actions are calls of the tool of that name.
+    GUI actions are calls of the tool of that name. `constrain` names the upstream ("vllm", "sglang" or "llama_cpp") if
+    requests with tools are to be constrained to what the format and the tools allow, which needs the name of a format;
+    with `constrain_strict`, a request is rejected if its constraint cannot be made or does not enforce everything.
 
     Raises ServerStartError for invalid values, UnknownFormatError, and TypeError for values of a wrong type.
     """
@@ -37,11 +42,14 @@ class ServerSettings:
     max_concurrent: int = 1024
     reasoning_field: str = "reasoning_content"
     action_tool: str | None = None
+    constrain: str | None = None
+    constrain_strict: bool = False
 
     def __post_init__(self) -> None:
         for name in ("upstream", "format", "reasoning_field"):
             check_type(getattr(self, name), str, name)
         check_optional(self.action_tool, str, "action_tool")
+        check_optional(self.constrain, str, "constrain")
         parts = urlsplit(self.upstream)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ServerStartError(
@@ -49,6 +57,10 @@ class ServerSettings:
             )
         if self.format != "auto":
             resolve(self.format)
+        if self.constrain is not None and self.constrain not in UPSTREAMS:
+            raise ServerStartError(f"`constrain` is `{self.constrain}`; expected {', '.join(UPSTREAMS)}")
+        if self.constrain is not None and self.format == "auto":
+            raise ServerStartError("`constrain` needs the name of a format")
         for name in ("connect_timeout", "read_timeout", "total_timeout", "max_body", "max_chars", "max_concurrent"):
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -2,7 +2,7 @@
 
 Its index refuses some tokens behind a place where a response may end, so a response ends with a terminator, which
 stands nowhere else. Free text is written as its automaton if that is short. Else it is narrower than in other targets:
-no two characters stand next to each other that an excluded pattern needs, of their first ones at most two stand
+no two characters stand next to each other that an excluded pattern needs, of their first ones few stand
 together, and there are no blocks of code, with which the index takes seconds.
 """
 
@@ -117,15 +117,14 @@ class _NarrowText:
         return f"(?:{one})?"
 
     def _runs(self) -> Iterator[tuple[str, CharSet]]:
-        """One or two characters that are the first of a pair, and what may stand behind them."""
+        """Some characters that are the first of a pair, and what may stand behind the last of them."""
+        all_leads = char_set([one for firsts in self._groups.values() for one in firsts])
+        free = [one for other, firsts in self._groups.items() if not both(other, all_leads) for one in firsts]
+        some = f"{set_pattern(char_set(free))}*" if free else ""
         for behind, chars in self._groups.items():
-            before = char_set(
-                [one for other, firsts in self._groups.items() if not both(other, chars) for one in firsts]
-            )
-            yield (
-                (f"{set_pattern(before)}?" if before else "") + set_pattern(chars),
-                both(self._normal, negated(behind)),
-            )
+            leads = [one for other, firsts in self._groups.items() if not both(other, chars) for one in firsts]
+            before = f"{set_pattern(char_set(leads))}?" if leads else ""
+            yield some + before + set_pattern(chars), both(self._normal, negated(behind))
 
     def _elements(self) -> list[str]:
         """Parts of text. Classes beyond ASCII need many states, so there are few of them."""
@@ -171,7 +170,7 @@ def _pairs(pattern: str) -> list[_Pair]:
 
 
 def _candidates(nodes: syntax.Sequence) -> Iterator[list[_Pair]]:
-    for node, following in zip(nodes, (*nodes[1:], None), strict=True):
+    for node, following in zip(nodes, (*nodes[1:], None), strict=False):
         if isinstance(node, syntax.Chars):
             yield [(chars_of(node), None)]
             if isinstance(following, syntax.Chars):
