@@ -21,6 +21,9 @@ class _WordStyle(Style):
 
     null, true, false = "None", "True", "False"
 
+    def value(self, value: Any) -> Form:
+        return Literal(repr(value)) if value is None or isinstance(value, bool) else super().value(value)
+
 
 class BareForms:
     """Builds forms of bare text: strings as they are, other values in the words of the format."""
@@ -33,8 +36,8 @@ class BareForms:
         self._words = SchemaForms(_WordStyle(), grammar, root, warn) if written != "json" else self._json
         self._python = SchemaForms(PythonStyle(), grammar, root, warn) if written == "python" else self._json
 
-    def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
-        """The form of a value of one of the JSON types `kinds`."""
+    def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES, *, beside_string: bool = False) -> Form:
+        """The form of a value of one of the JSON types `kinds`; `beside_string` if it may be a string as well."""
         if not isinstance(schema, dict):
             schema = {}
         merged = merged_schema(_resolved(cast("dict[str, Any]", schema), self._root), self._root)
@@ -42,7 +45,10 @@ class BareForms:
             if isinstance(merged.get(key), list):
                 rest = {name: inner for name, inner in merged.items() if name != key}
                 options = cast("list[Any]", merged[key])
-                return choice([self.value({**rest, "allOf": [option]}, path, kinds) for option in options])
+                beside = beside_string or ("string" in kinds and any(map(self._may_be_string, options)))
+                return choice(
+                    [self.value({**rest, "allOf": [option]}, path, kinds, beside_string=beside) for option in options]
+                )
         options: list[Form] = []
         if "enum" in merged or "const" in merged:
             listed: list[Any] = [merged["const"]] if "const" in merged else merged["enum"]
@@ -51,18 +57,27 @@ class BareForms:
             if len(strings) < len(listed):
                 others = {**merged, "enum": [value for value in listed if not isinstance(value, str)]}
                 others.pop("const", None)
-                options.append((self._json if strings else self._words).value(others, path, kinds - {"string"}))
+                for words in dict.fromkeys([self._json, self._words]):
+                    options.append(words.value(others, path, kinds - {"string"}))
             return choice(options)
         declared = merged.get("type")
         is_string = "string" in declared if declared is not None else not merged.keys() & {"properties", "items"}
         if "string" in kinds and is_string:
             options.append(self._string(merged, path))
         # beside a string, only JSON's own words are read as other values
-        scalars = self._json if options else self._words
+        scalars = self._json if options or beside_string else self._words
         options.append(scalars.value(merged, path, kinds & {"integer", "number", "boolean", "null"}))
         for nested in dict.fromkeys([self._json, self._python]):
             options.append(nested.value(merged, path, kinds & {"object", "array"}))
         return choice(options)
+
+    def _may_be_string(self, schema: Any) -> bool:
+        if not isinstance(schema, dict):
+            return schema is True
+        declared = merged_schema(_resolved(cast("dict[str, Any]", schema), self._root), self._root).get(
+            "type", "string"
+        )
+        return "string" in declared
 
     def _may_stand(self, text: str) -> bool:
         return without(self._excluded).reads(text) and text.strip() == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -103,8 +104,8 @@ class Grammar:
     warnings: list[str] = field(default_factory=list[str])
 
     def rule(self, name: str, form: Form) -> Rule:
-        """Add a rule under a free name, and return the reference to it."""
-        free = name
+        """Add a rule under a free name of small letters, digits and `_`, and return the reference to it."""
+        free = name = re.sub("[^a-z0-9_]", "_", name.lower())
         number = 2
         while free in self.rules:
             free, number = f"{name}_{number}", number + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from .forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Rule, Seq, choice, seq
 
 #: A rule whose beginning is deeper in other rules is not looked into.
@@ -39,10 +41,22 @@ def heads(form: Form, grammar: Grammar, depth: int = 0) -> list[tuple[str, Form]
     return None
 
 
+def _ends_in_text(form: Form) -> TypeGuard[Choice]:
+    """Is a form a choice of which some option ends in free text?"""
+    if not isinstance(form, Choice):
+        return False
+    lasts = [option.parts[-1] if isinstance(option, Seq) and option.parts else option for option in form.options]
+    return any((isinstance(last, FreeText) and not last.with_code) or _ends_in_text(last) for last in lasts)
+
+
 def with_ends(form: Form, grammar: Grammar) -> Form:
     """A form in which each free text stands right before the literal that ends it, in every option of its own."""
     if isinstance(form, Seq):
         for index, part in enumerate(form.parts):
+            if index + 1 < len(form.parts) and _ends_in_text(part):
+                before, rest = seq(*form.parts[:index]), seq(*form.parts[index + 1 :])
+                options = [with_ends(seq(option, rest), grammar) for option in part.options]
+                return seq(with_ends(before, grammar), choice(options))
             if isinstance(part, FreeText) and not part.with_code and index + 1 < len(form.parts):
                 rest = seq(*form.parts[index + 1 :])
                 if isinstance(form.parts[index + 1], Literal):

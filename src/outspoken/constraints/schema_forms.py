@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from outspoken.notations.schema import referred
 
-from .automata import Dfa, TooLargeError, intersection, length_between, matching
+from .automata import intersection, matching
 from .dfa_patterns import dfa_pattern
-from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
+from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
+from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
 from .schema_parts import FORMATS, TYPES, merged_schema, required_keys, search_pattern, unenforced
 from .styles import INTEGER, NUMBER, Style
 
 #: Objects and lists without a schema of their own nest no deeper.
 _ANY_DEPTH = 4
-#: The automaton of a string's pattern and length has no more states.
-_LIMIT = 2000
 _SCALARS: dict[str, dict[str, Any]] = {kind: {"type": kind} for kind in ("string", "number", "boolean", "null")}
 
 
@@ -109,27 +108,21 @@ class SchemaForms:
     # strings
 
     def _string(self, schema: dict[str, Any], path: str) -> Form:
-        low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
-        patterns = [schema["pattern"]] if isinstance(schema.get("pattern"), str) else []
-        patterns = [search_pattern(pattern) for pattern in patterns]
-        patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []
-        if not patterns:
-            return self._style.string(low, None if high is None else int(high))
-        dfa = self._matching(patterns, low, None if high is None else int(high))
-        if dfa is None:
-            self._warn(f"{path}: the pattern of the string is not enforced")
-            return self._style.string(low, high)
-        return self._style.string_of(dfa_pattern(dfa)) if any(dfa.accepts) else NOTHING
-
-    def _matching(self, patterns: Sequence[str], low: int, high: int | None) -> Dfa | None:
-        """The strings that match all patterns, without characters that the style has to escape."""
+        style, low = self._style, int(schema.get("minLength", 0))
+        high = int(schema["maxLength"]) if schema.get("maxLength") is not None else None
+        known = FORMATS.get(schema.get("format", ""))
+        if not isinstance(schema.get("pattern"), str):
+            if known is None:
+                return style.string(low, high)
+            if style.has_formats and not low and high is None:
+                return style.string_of(known)
+        patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
+        text = FreeText(style.excluded, low=low, high=high, patterns=(*patterns, *([known] if known else [])))
         try:
-            found = matching(f"[^{self._style.special}]*")
-            for pattern in patterns:
-                found = intersection(found, matching(pattern), _LIMIT)
-            return intersection(found, length_between(low, high), _LIMIT) if low or high is not None else found
-        except (TooLargeError, ValueError):
-            return None
+            return style.quoted(text) if any(text_automaton(text).accepts) else NOTHING
+        except ValueError:
+            self._warn(f"{path}: the pattern of the string is not enforced")
+            return style.string(low, high)
 
     # objects and lists
 

@@ -12,7 +12,7 @@ TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "
 _DAY = "(?:0[1-9]|1[0-9]|2[0-8])"
 _DATE = f"[0-9]{{4}}-(?:0[1-9]|1[0-2])-{_DAY}"
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?(?:Z|[+-](?:0[0-9]|1[0-2]):00)"
-_HOST = "[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?){0,4}"
+_HOST = "[a-z0-9](?:[a-z0-9-]{0,12}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,12}[a-z0-9])?){0,3}"
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 
 #: Patterns of strings by the `format` of their schema (JSON Schema Validation 2020-12, section 7.3), a little narrower.
@@ -26,7 +26,7 @@ FORMATS: dict[str, str] = {
     "ipv4": f"{_BYTE}(?:\\.{_BYTE}){{3}}",
     "ipv6": "(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}",
     "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-    "uri": f"https?://{_HOST}(?::[0-9]{{2,5}})?(?:/[a-zA-Z0-9._~%+-]{{0,60}}){{0,8}}(?:\\?[a-zA-Z0-9._~%+=&-]{{0,200}})?",
+    "uri": f"https?://{_HOST}(?::[0-9]{{2,5}})?(?:/[a-zA-Z0-9._~+-]*)*(?:\\?[a-zA-Z0-9._~+=&-]*)?",
 }
 
 #: Keywords that say nothing about values, or that forms enforce.

@@ -9,7 +9,7 @@ from outspoken.notations.coerce import to_json
 from outspoken.patterns.near_miss import fragments
 
 from .forms import EMPTY, Form, FreeText, Literal, Pattern, choice, seq
-from .plain_patterns import escape, in_class
+from .plain_patterns import escape
 
 #: White space between the parts of JSON.
 _WS = Pattern(r"[ \t\n]{0,20}")
@@ -59,15 +59,20 @@ class Style:
         """A string that matches a pattern, which holds no quotes, escapes and control characters."""
         return seq(Literal('"'), Pattern(regex), Literal('"'))
 
-    #: the characters that `string_of` cannot write
-    special = '"\\\x00-\x1f\x7f'
+    #: patterns of what strings hold only as escapes, and whether strings of the known formats hold none of it
+    excluded: tuple[str, ...] = (r'["\\\x00-\x1f\x7f]',)
+    has_formats = True
+
+    def quoted(self, text: FreeText) -> Form:
+        """A string without escapes."""
+        return seq(Literal('"'), text, Literal('"'))
 
 
 class PythonStyle(Style):
     """Python literals as `repr` writes them."""
 
     null, true, false = "None", "True", "False"
-    special = "'\\\\\x00-\x1f\x7f-\xa0"
+    excluded = (r"['\\\x00-\x1f\x7f-\xa0]",)
 
     def gap(self) -> Form:
         return EMPTY
@@ -90,12 +95,18 @@ class PythonStyle(Style):
     def string_of(self, regex: str) -> Form:
         return seq(Literal("'"), Pattern(regex), Literal("'"))
 
+    def quoted(self, text: FreeText) -> Form:
+        return seq(Literal("'"), text, Literal("'"))
+
 
 class BracedStyle(Style):
     """Objects in braces with a mark round strings."""
 
+    has_formats = False
+
     def __init__(self, mark: str) -> None:
         self._mark = mark
+        self.excluded = (*_not_in(mark), r"[\x00-\x1f\x7f]")
 
     def gap(self) -> Form:
         return EMPTY
@@ -124,10 +135,8 @@ class BracedStyle(Style):
     def string_of(self, regex: str) -> Form:
         return seq(Literal(self._mark), Pattern(regex), Literal(self._mark))
 
-    @property
-    def special(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The characters of the mark."""
-        return "".join([in_class(char) for char in sorted(set(self._mark))]) + "\x00-\x1f\x7f"
+    def quoted(self, text: FreeText) -> Form:
+        return seq(Literal(self._mark), text, Literal(self._mark))
 
 
 def _not_in(mark: str) -> tuple[str, ...]:

@@ -7,11 +7,14 @@ parts that are not documented are used; `tests/test_patterns.py` fails if they c
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
-from lark import Lark, Tree, load_grammar
+from lark import Lark, Tree, lexer, load_grammar
 from lark.common import ParserConf
 from lark.exceptions import GrammarError as LarkGrammarError
 from lark.exceptions import LarkError
@@ -89,15 +92,32 @@ def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
     The names in it have Lark's import prefixes (`shared__json_call__tool_call`); `vocabulary.short` removes them.
     Raises what Lark raises for an invalid grammar, and OSError if a file to import from does not exist.
     """
-    return Lark(
-        text,
-        parser="lalr",
-        source_path=str(path),
-        maybe_placeholders=False,
-        start=starts,
-        import_paths=[_imported],
-        **options,
-    )
+    with _without_collisions():
+        return Lark(
+            text,
+            parser="lalr",
+            source_path=str(path),
+            maybe_placeholders=False,
+            start=starts,
+            import_paths=[_imported],
+            **options,
+        )
+
+
+_building = RLock()
+
+
+@contextmanager
+def _without_collisions() -> Generator[None, None, None]:
+    """Lets Lark compare no terminals with each other, as it does where interegular is installed: it takes minutes."""
+    module: Any = lexer
+    with _building:
+        known = module.has_interegular
+        module.has_interegular = False
+        try:
+            yield
+        finally:
+            module.has_interegular = known
 
 
 def _check_evidence(header: Header, terminals: dict[str, Terminal], path: str) -> None:

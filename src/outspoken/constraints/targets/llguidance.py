@@ -37,6 +37,7 @@ class _LarkWriter:
         )
         self._terminals: dict[str, str] = {}
         self._texts: dict[str, str] = {}
+        self._literals: list[str] = []
 
     def write(self) -> str:
         """The grammar as text."""
@@ -45,7 +46,8 @@ class _LarkWriter:
             lines.append(f"{name}: {self._form(with_ends(form, self._grammar))}")
         lines += self._texts.values()
         lines += [f"{name}: {body}" for body, name in self._terminals.items()]
-        return "\n".join(lines) + "\n"
+        written = [" ".join(map(_quoted, parts)) for parts in _prefix_free(self._literals)]
+        return re.sub("\0([0-9]+)\0", lambda found: written[int(found[1])], "\n".join(lines)) + "\n"
 
     def _form(self, form: Form) -> str:
         if isinstance(form, Literal):
@@ -74,7 +76,7 @@ class _LarkWriter:
                 return " ".join(parts)
             if waiting is not None:
                 text, rest = self._split(part.text) if isinstance(part, Literal) else ("", "")
-                ended = f"{self._body(waiting)} {json.dumps(text, ensure_ascii=False)}" if text else self._body(waiting)
+                ended = f"{self._body(waiting)} {_quoted(text)}" if text else self._body(waiting)
                 parts.append(self._terminal(ended))
                 waiting = None
                 if isinstance(part, Literal):
@@ -112,7 +114,7 @@ class _LarkWriter:
                 f"{name}: {name}_in"
                 + ("" if text.begins else f" | {first_fence} {name}_fence | {first_span} {name}_in"),
                 f"{name}_in: {spans} {name}_in | {fences} {name}_fence | {' | '.join(ends)}",
-                f'{name}_fence: "\\n" {name}_line' + "".join([f" | {end}" for end in bare]),
+                f"{name}_fence: {self._lexeme(chr(10))} {name}_line" + "".join([f" | {end}" for end in bare]),
                 f"{name}_line: {name}_in | {first_fence} {name}_fence | {first_span} {name}_in",
             ]
             self._texts[key] = "\n".join(lines)
@@ -127,12 +129,18 @@ class _LarkWriter:
         parts: list[str] = []
         at = 0
         for found in self._special.finditer(text):
-            parts += [json.dumps(text[at : found.start()], ensure_ascii=False)] if found.start() > at else []
+            parts += [self._lexeme(text[at : found.start()])] if found.start() > at else []
             parts.append(found[0] if re.fullmatch(r"<[^<>\s]+>", found[0]) else f"<{found[0]}>")
             at = found.end()
         if at < len(text) or not parts:
-            parts.append(json.dumps(text[at:], ensure_ascii=False))
+            parts.append(self._lexeme(text[at:]))
         return " ".join(parts)
+
+    def _lexeme(self, text: str) -> str:
+        """The place of a literal, which `write` fills."""
+        if text not in self._literals:
+            self._literals.append(text)
+        return f"\0{self._literals.index(text)}\0"
 
     def _terminal(self, body: str) -> str:
         return self._terminals.setdefault(body, f"T{len(self._terminals)}")
@@ -152,6 +160,34 @@ class _LarkWriter:
         if form.ends:
             parts.append(f"/((?s:.)*{_slashed(form.ends)})?/")
         return f"({' & '.join(parts)})" if len(parts) > 1 else parts[0]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _prefix_free(texts: list[str]) -> list[list[str]]:
+    """Texts in parts of which none begins another: of two literals at one place, the lexer reads only the longer."""
+    known, waiting = set(texts), list(texts)
+    while waiting:
+        text = waiting.pop()
+        rest = text[_prefix(text, known) :]
+        if rest != text and rest not in known:
+            known.add(rest)
+            waiting += [rest, *[other for other in known if other.startswith(rest) and other != rest]]
+    found: list[list[str]] = []
+    for text in texts:
+        parts: list[str] = []
+        while size := _prefix(text, known):
+            parts.append(text[:size])
+            text = text[size:]
+        found.append([*parts, text])
+    return found
+
+
+def _prefix(text: str, known: set[str]) -> int:
+    """The length of the shortest of some texts that a text begins with; 0 if there is none but itself."""
+    return next((size for size in range(1, len(text)) if text[:size] in known), 0)
 
 
 def _slashed(regex: str) -> str:

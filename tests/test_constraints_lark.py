@@ -1,0 +1,24 @@
+"""Packages that engines of constrained decoding install change what Lark does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lark.lexer
+import pytest
+
+from outspoken.grammar import registry
+from outspoken.grammar.compiler import lark_of
+
+
+def test_terminals_are_not_compared_where_interegular_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refused:
+        class Comparator:
+            @staticmethod
+            def from_regexes(*_: Any) -> None:
+                raise AssertionError("Lark compares all terminals with each other")
+
+    monkeypatch.setattr(lark.lexer, "has_interegular", True)
+    monkeypatch.setattr(lark.lexer, "interegular", Refused, raising=False)
+    assert lark_of(*registry.grammar_text("hermes"), ["start"]).terminals
+    assert lark.lexer.has_interegular

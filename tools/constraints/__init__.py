@@ -1,0 +1,1 @@
+"""Random walks under constraints: whatever a random model is let to write has to be read as `ok`."""

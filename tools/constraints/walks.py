@@ -1,0 +1,126 @@
+"""Random walks: texts that an engine lets a random model write, and what is wrong with how they are read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema
+
+from outspoken import parse
+from outspoken.constraints.constraint import Constraint
+from outspoken.constraints.forms import Choice, Form, Grammar, Literal, Repeat, Seq
+from outspoken.notations.tools import ToolLike, Tools
+from tests.engines import State
+
+#: What ends strings, lists and objects.
+_CLOSERS = ('"', "'", "}", "]", "}}", "\n", "`", "0", "```", " ", "</")
+#: A walk of more tokens is given up, in multiples of the length from which on it is led to its end.
+_LONGEST = 6
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A text that was written, and why it has no end ("" if it has one)."""
+
+    text: str
+    broken_off: str = ""
+
+
+def literals(grammar: Grammar) -> list[str]:
+    """The literals of a constraint, shorter ones as they are and the beginnings of others."""
+    found: set[str] = set()
+    for form in [grammar.root, *grammar.rules.values()]:
+        found.update(_literals(form))
+    return sorted(found)
+
+
+def _literals(form: Form) -> Iterator[str]:
+    if isinstance(form, Literal) and form.text:
+        yield form.text
+    elif isinstance(form, (Seq, Choice)):
+        for part in form.parts if isinstance(form, Seq) else form.options:
+            yield from _literals(part)
+    elif isinstance(form, Repeat):
+        yield from _literals(form.part)
+
+
+def walk(
+    start: Callable[[], State], tokens: Sequence[bytes], known: Sequence[str], seed: str, length: int = 60
+) -> Walk:
+    """Write what the engine admits. Behind `length` tokens, the walk looks for its end."""
+    draw = random.Random(seed)
+    state, written = start(), list[bytes]()
+    calm = draw.choice([0.05, 0.15, 0.4])  # how often a literal is tried before the walk is led to its end
+    for count in range(length * _LONGEST):
+        is_long = count > length
+        if state.may_end() and draw.random() < (0.8 if is_long else 0.03):
+            return Walk(_text(written))
+        if draw.random() < (0.8 if is_long else calm):
+            tried = [*draw.sample(known, min(len(known), 40 if is_long else 6)), *(_CLOSERS if is_long else ())]
+            if is_long:
+                draw.shuffle(tried)
+            found = next((text for text in tried if state.take_text(text)), None)
+            if found is not None:
+                written.append(found.encode())
+                continue
+        choices = state.choices()
+        if not choices:
+            return Walk(_text(written), "" if state.may_end() else "no token fits")
+        token = draw.choice(choices)
+        if not state.take(token):
+            return Walk(_text(written), "the mask admits a token that is refused")
+        written.append(tokens[token])
+    return Walk(_text(written), "" if state.may_end() else "too long")
+
+
+def _text(written: list[bytes]) -> str:
+    return b"".join(written).decode("utf-8", "replace")
+
+
+def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, least: int, most: int | None) -> str:
+    """What is wrong with how a text is read; "" if nothing is."""
+    known = Tools.of(tools)
+    assert known is not None
+    reply = parse(text, constraint.format, tools=known, finish_reason="stop")
+    if reply.status != "ok":
+        return f"{reply.status}: {', '.join(sorted({found.code for found in reply.diagnostics})) or 'no diagnostic'}"
+    # of text with words of markup, a diagnostic says so; it is text all the same
+    if louder := {found.code for found in reply.diagnostics if found.severity != "note"} - {"unread-markup"}:
+        return f"diagnostics: {', '.join(sorted(louder))}"
+    if not least <= len(reply.tool_calls) <= (len(text) if most is None else most):
+        return f"{len(reply.tool_calls)} calls"
+    for call in reply.tool_calls:
+        if call.name not in known.names:
+            return "unknown tool"
+        if found := schema_complaint(call.arguments, known.schema(call.name) or {}, constraint.warnings):
+            return found
+    return ""
+
+
+def schema_complaint(arguments: Any, schema: dict[str, Any], warnings: Sequence[str]) -> str:
+    """The keyword of a schema that refuses arguments, unless a warning says that it is not enforced."""
+    validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+    for error in validator.iter_errors(arguments):  # pyright: ignore[reportUnknownMemberType]
+        keyword = str(error.validator)
+        if not any(f"`{keyword}`" in warning or keyword in warning for warning in warnings):
+            return f"schema: {keyword}"
+    return ""
+
+
+def smaller(text: str, is_bad: Callable[[str], bool], tries: int = 400) -> str:
+    """A text without the parts that are not needed for it to be bad."""
+    size = len(text) // 2
+    while size and tries > 0:
+        at = 0
+        while at < len(text) and tries > 0:
+            shorter = text[:at] + text[at + size :]
+            tries -= 1
+            if is_bad(shorter):
+                text = shorter
+            else:
+                at += size
+        size //= 2
+    return text
