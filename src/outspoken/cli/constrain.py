@@ -13,7 +13,7 @@ from outspoken.results.snippet import visible
 from .inputs import UsageError, read_json, read_tools
 
 if TYPE_CHECKING:
-    from outspoken.constraints.constraint import Constraint
+    from outspoken.constraints import Constraint
 
 #: What a constraint can be written as: by the names of `Constraint.to_…`.
 TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp")
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _constraint(args: argparse.Namespace) -> Constraint:
     """Make the constraint. Raises UsageError for options that are not valid."""
-    from outspoken.constraints.constraint import constraint  # the other commands need not wait for it
+    from outspoken.constraints import constraint  # the other commands need not wait for it
 
     tools = read_tools(args.tools) if args.tools else None
     tokenizer = read_json(args.tokenizer) if args.tokenizer else None

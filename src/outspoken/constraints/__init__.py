@@ -12,12 +12,12 @@ from outspoken.results.lazy_exports import export_lazily
 if TYPE_CHECKING:
     from outspoken.results.errors import ConstraintError as ConstraintError
 
-    from .constraint import Constraint as Constraint, constraint as constraint
+    from .deriving import Constraint as Constraint, constraint as constraint
 
 export_lazily(
     __name__,
     {
-        "constraint": "Constraint constraint",
+        "deriving": "Constraint constraint",
         "outspoken.results.errors": "ConstraintError",
     },
 )

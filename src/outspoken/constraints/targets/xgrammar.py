@@ -9,6 +9,7 @@ from outspoken.constraints.forms import Choice, Form, FreeText, Grammar, Literal
 from outspoken.patterns import syntax
 
 from .bnf import bnf_grammar
+from .dispatch import dispatch_format
 from .loops import without_rules
 
 #: Formats that are longer than the same as EBNF by this factor are not used.
@@ -21,6 +22,8 @@ class _NotExactError(ValueError):
 
 def structural_tag(grammar: Grammar) -> dict[str, Any]:
     """The structural tag of a grammar: in formats if they can say it at a reasonable length, or else as EBNF."""
+    if (dispatch := dispatch_format(grammar)) is not None:
+        return {"type": "structural_tag", "format": dispatch}
     written = bnf_grammar(grammar)
     try:
         form, warnings = without_rules(grammar)
