@@ -184,7 +184,14 @@ def _candidates(nodes: syntax.Sequence) -> Iterator[list[_Pair]]:
 
 
 def _cost(pairs: Iterable[_Pair]) -> float:
-    return sum([_frequency(one) * (_frequency(other) if other is not None else 2 * _SPACE) for one, other in pairs])
+    """How much text is lost if a pair is excluded: nothing for signs beyond ASCII that stand nowhere."""
+    found = 0.0
+    for one, other in pairs:
+        if other is not None:
+            found += _frequency(one) * _frequency(other)
+        elif any(low <= _ASCII or chr(low).isalnum() for low, _ in one):
+            found += _frequency(one) * 2 * _SPACE
+    return found
 
 
 def _frequency(chars: CharSet) -> float:
