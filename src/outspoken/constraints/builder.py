@@ -116,6 +116,8 @@ class Builder:
                 block = self._block(target, text) if border is not None and not border.chars else None
                 if border is None or block is None:
                     return None
+                if not self._is_same_without_text(target, text, border.literal):
+                    return None
                 blocks.append((border.literal, block))
         leads = [self._lead(target, literal, text) for target, literal in self._edges(START).items()]
         known = tuple([lead for lead in leads if lead is not None])
@@ -123,6 +125,18 @@ class Builder:
             return None
         leads = known if wishes.reasoning == "required" else (EMPTY, *known)
         return TextLoop(leads, self._free_text(text), tuple(blocks))
+
+    def _is_same_without_text(self, entry: Hole, text: Hole, literal: str) -> bool:
+        """Does the same literal begin a call behind empty text, at the start and behind reasoning?"""
+        edges = self._edges(START)
+        if edges.get(entry, literal) != literal:
+            return False
+        behind = [self._skeleton.outer.get(hole, {}) for hole in edges if hole.role == "reasoning"]
+        return all(
+            following[entry] == following[text] + literal
+            for following in behind
+            if entry in following and text in following
+        )
 
     def _block(self, entry: Hole, text: Hole) -> Form | None:
         """Calls up to the text behind them, or the end; None if that depends on more than the last call."""

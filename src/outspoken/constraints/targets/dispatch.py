@@ -16,7 +16,7 @@ from outspoken.patterns import syntax
 from .bnf import bnf_grammar
 
 #: No more texts are listed for one pattern, and no shorter ones.
-_MOST_TEXTS, _SHORTEST = 16, 2
+_MOST_TEXTS, _SHORTEST = 16, 3
 #: What stands behind a span of code, so that another one does not follow at once.
 _BEHIND_SPAN = r"[ \n.,;:!?)\]*_]"
 
@@ -101,15 +101,21 @@ def _texts_of(pattern: str) -> list[str] | None:
 
 def _beginnings(nodes: syntax.Sequence) -> list[str] | None:
     found = [""]
+    is_whole = True
     for node in nodes:
         options = _options(node)
         if options is None or len(found) * len(options) > _MOST_TEXTS:
+            is_whole = False
             break
         found = [begun + option for begun, option in product(found, options)]
         if isinstance(node, (syntax.Group, syntax.Alternatives)):
+            is_whole = False
             break  # an option may be cut off
-    is_rare = all(len(text) >= _SHORTEST or (text and not text.isalnum()) for text in found)
-    return found if is_rare else None
+    return found if is_whole or all(len(text) >= _SHORTEST or _are_signs(text) for text in found) else None
+
+
+def _are_signs(text: str) -> bool:
+    return len(text) > 1 and not any(char.isalnum() or char.isspace() for char in text)
 
 
 def _options(node: syntax.Node) -> list[str] | None:
