@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from outspoken.constraints.constraint import Constraint
+from outspoken.constraints.deriving import Constraint
 from tests import gbnf
 from tests.cases import CORPUS
 

@@ -26,10 +26,24 @@ README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TO
 VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
 PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
+CONSTRAINTS = TOP / "src" / "outspoken" / "constraints" / "README.md"
 PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
 PUBLIC, TOOLS = TOP / "src" / "outspoken" / "README.md", TOP / "tools" / "README.md"
 PROGRAMS = TOP / "tests" / "examples" / "README.md"
-WRITTEN = (README, GRAMMARS, VOCABULARY, NOTATION, SOURCE, PROVIDERS, SERVING, TOOLS, PAYLOADS, PUBLIC, PROGRAMS)
+WRITTEN = (
+    README,
+    GRAMMARS,
+    VOCABULARY,
+    NOTATION,
+    SOURCE,
+    PROVIDERS,
+    SERVING,
+    TOOLS,
+    PAYLOADS,
+    CONSTRAINTS,
+    PUBLIC,
+    PROGRAMS,
+)
 
 _FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
@@ -48,7 +62,7 @@ def label(path: Path) -> str:
 
 EXAMPLES = {
     f"{label(path)}-{number}": block
-    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS)
+    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS, CONSTRAINTS)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from outspoken import formats
-from outspoken.constraints.constraint import Constraint, constraint
+from outspoken.constraints.deriving import Constraint, constraint
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError
 from tests.constraint_cases import TOOL_SETS, mutated

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 
 from outspoken import parse
-from outspoken.constraints.constraint import Constraint
+from outspoken.constraints.deriving import Constraint
 from outspoken.constraints.forms import Choice, Form, Grammar, Literal, Repeat, Seq
 from outspoken.notations.tools import ToolLike, Tools
 from tests.engines import State

@@ -69,10 +69,10 @@ class Constraint:
     def to_xgrammar(self) -> dict[str, Any]:
         """A structural tag of xgrammar (0.2), `{"type": "structural_tag", "format": …}`, which JSON can hold.
 
-        Its format is made of sequences, choices, repetitions, constant strings and expressions where these can say the
-        same: mostly if calls are required, so that no free text stands before them. Else it is
-        `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`: free text that may hold code, or no match of
-        a pattern, is more than the formats can say.
+        Its format is a `dispatch` for text with blocks of calls, where that loses nothing, or made of sequences,
+        choices, repetitions and expressions where these can say the same, mostly if calls are required. Else it is
+        `{"type": "grammar", "grammar": …}` with the grammar of `to_ebnf`, since free text that holds no match of a
+        pattern is more than the formats can say.
         """
         from .targets.xgrammar import structural_tag
 

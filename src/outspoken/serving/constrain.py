@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from outspoken.constraints.constraint import Constraint, constraint
+from outspoken.constraints.deriving import Constraint, constraint
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import OutspokenError
 
