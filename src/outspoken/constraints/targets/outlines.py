@@ -51,7 +51,7 @@ def _written(form: Form, terminator: str) -> str:
     if isinstance(form, Pattern):
         return _GAP if form == Style().gap() else f"(?:{form.regex})"
     if isinstance(form, FreeText):
-        return f"(?:{_of_text(form, terminator)})"
+        return f"(?:{text_expression(form, terminator)})"
     if isinstance(form, Seq):
         return "".join([_written(part, terminator) for part in form.parts])
     if isinstance(form, Choice):
@@ -68,7 +68,8 @@ def _times(form: Repeat) -> str:
 
 
 @lru_cache(maxsize=512)
-def _of_text(text: FreeText, terminator: str) -> str:
+def text_expression(text: FreeText, terminator: str) -> str:
+    """The expression of free text, which does not hold the terminator."""
     excluded = (*text.excluded, *([escape(terminator)] if terminator else []))
     known = FreeText(excluded, text.with_code, text.begins, text.ends, text.low, text.high, text.patterns)
     if text.patterns:
