@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from .automata import without
-from .forms import NOTHING, Form, FreeText, Grammar, Literal, choice
+from .forms import NOTHING, Form, FreeText, Grammar, Literal, Pattern, choice
 from .free_text import text_automaton
 from .schema_forms import SchemaForms
-from .schema_parts import FORMATS, TYPES, merged_schema, search_pattern
+from .schema_parts import FORMATS, TYPES, PlainPattern, merged_schema, search_pattern
 from .styles import PythonStyle, Style
 
 #: White space at the ends of text may belong to the markers, so strings of a certain length have none.
@@ -83,6 +83,8 @@ class BareForms:
         return without(self._excluded).reads(text) and text.strip() == text
 
     def _string(self, schema: dict[str, Any], path: str) -> Form:
+        if isinstance(plain := schema.get("pattern"), PlainPattern):
+            return Pattern(plain)
         low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
         patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
         patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal as OneOf
+from typing import Literal as OneOf, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.notations.tools import Tools
+from outspoken.results.geometry import Screen
 
+from .action_forms import ActionForms
+from .action_paths import ActionPaths
 from .call_forms import CallForms
 from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
@@ -30,6 +33,17 @@ class Wishes:
     reasoning: OneOf["free", "none", "required"] = "free"
 
 
+class Actions(NamedTuple):
+    """The actions that a response may have, and the screen on which their points lie, if it is known.
+
+    `missing` are the words of others, which the constraint leaves out.
+    """
+
+    paths: tuple[ActionPaths, ...]
+    screen: Screen | None = None
+    missing: tuple[str, ...] = ()
+
+
 class Builder:
     """Makes a rule for what may follow each hole outside of calls, and after how many calls."""
 
@@ -41,12 +55,17 @@ class Builder:
         wishes: Wishes,
         special_tokens: tuple[str, ...] = (),
         prefix: str | None = None,
+        actions: Actions | None = None,
     ) -> None:
         self.grammar = Grammar()
         self._skeleton, self._automaton, self._wishes = skeleton, automaton, wishes
         self._special, self._prefix = special_tokens, (prefix or "").rstrip()
         self._ends: dict[Hole, str] = {}
         self._calls = CallForms(skeleton, automaton, tools, self.grammar, self._end_of)
+        self._actions: ActionForms | None = None
+        if actions is not None:
+            self.grammar.warnings += [f"{word}: actions that hold others are left out" for word in actions.missing]
+            self._actions = ActionForms(skeleton, automaton, actions.paths, actions.screen, self.grammar, self._end_of)
         self._rules: dict[tuple[Hole, int, bool], Rule] = {}
         self._limit = wishes.least if wishes.most is None else wishes.most
 
@@ -83,9 +102,15 @@ class Builder:
             elif wishes.most is None or calls < wishes.most:
                 options += [
                     seq(Literal(literal), form, self._rule(last, calls + 1))
-                    for last, form in self._calls.calls(target).items()
+                    for last, form in self._calls_in(target).items()
                 ]
         return choice(options)
+
+    def _calls_in(self, hole: Hole) -> dict[Hole, Form]:
+        """The calls or actions that begin with a hole, by their last hole."""
+        if hole.role != "action":
+            return self._calls.calls(hole)
+        return self._actions.actions(hole) if self._actions is not None else {}
 
     def _edges(self, hole: Hole) -> dict[Hole, str]:
         """What may follow a hole. At the start, what the prompt ends with is not written again."""
@@ -196,6 +221,8 @@ class Builder:
         options: dict[str, list[Form]] = {}
         for following, between in self._skeleton.outer.get(target, {}).items():
             border = Border(between, "", True)
+            if following.role == "action" and not self._calls_in(following):
+                continue
             if following.role not in ("end", "text"):
                 found = self._border(target, following, between)
                 if found is None or following.role == "reasoning":
@@ -216,7 +243,7 @@ class Builder:
             return Literal(literal) if calls >= wishes.least else None
         if target.role == "text" or (wishes.most is not None and calls >= wishes.most):
             return None
-        forms = [seq(form, self._rule(last, calls + 1)) for last, form in self._calls.calls(target).items()]
+        forms = [seq(form, self._rule(last, calls + 1)) for last, form in self._calls_in(target).items()]
         return seq(Literal(literal), choice(forms)) if forms else None
 
     def _end_of(self, hole: Hole) -> str:

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.errors import ConstraintError
+from outspoken.results.geometry import Screen
 
-from .builder import Builder, Wishes
+from .action_words import nested_words
+from .builder import Actions, Builder, Wishes
 from .forms import Grammar
-from .registry import merged_skeleton
+from .registry import learned_actions, merged_skeleton
 
 if TYPE_CHECKING:
     from .targets.lm_format_enforcer import MatcherParser
@@ -141,6 +144,8 @@ def constraint(
     format: str,
     *,
     tools: Tools | Sequence[ToolLike] | None = None,
+    actions: bool | Sequence[str] | None = None,
+    screen: Screen | None = None,
     tool_choice: str = "auto",
     parallel: bool = True,
     max_calls: int | None = None,
@@ -161,6 +166,11 @@ def constraint(
     may reason ("free"), does not, or begins with it ("required"). `prefix` is the end of the prompt, if it opens the
     reasoning.
 
+    `actions` are the GUI actions that the response may have: True for all that the format has words for, or a list of
+    their types (`"click"`) and of the format's own words (`"left_double"`). By default, there are all if there are no
+    `tools`. Actions count as calls in `tool_choice`, `parallel` and `max_calls`. Points lie on the `screen`, if it is
+    given, and in the format's coordinate space.
+
     `special_tokens` are the markers that are single tokens of the model, such as `<tool_call>`; or pass the
     `tokenizer`: the path of a tokenizer.json, its content, or an object with `get_added_vocab` or
     `get_added_tokens_decoder`.
@@ -171,21 +181,51 @@ def constraint(
     name = registry.resolve(check_type(format, str, "format"))
     automaton, skeleton = merged_skeleton(name)
     known = Tools.of(tools)
-    wishes = _wishes(name, known, tool_choice, max_calls if parallel else 1, reasoning)
-    if wishes.least and not skeleton.has("name"):
+    acted = _actions(automaton, known, actions, tool_choice, check_optional(screen, Screen, "screen"))
+    wishes = _wishes(known, acted, tool_choice, max_calls if parallel else 1, reasoning)
+    if wishes.least and acted is None and not skeleton.has("name"):
         raise ConstraintError(name, ["the format has no way to write tool calls"])
     if reasoning == "required" and not skeleton.has("reasoning"):
         raise ConstraintError(name, ["the format has no way to write reasoning"])
     if known is not None and tool_choice not in ("auto", "none", "required"):
         known = known.only(tool_choice)
     special = (*special_tokens, *_added_tokens(tokenizer))
-    grammar = Builder(skeleton, automaton, known, wishes, special, check_optional(prefix, str, "prefix")).build()
+    opened = check_optional(prefix, str, "prefix")
+    grammar = Builder(skeleton, automaton, known, wishes, special, opened, acted).build()
     if strict and grammar.warnings:
         raise ConstraintError(name, grammar.warnings)
     return Constraint(name, grammar, special)
 
 
-def _wishes(format: str, tools: Tools | None, tool_choice: str, most: int | None, reasoning: ReasoningMode) -> Wishes:
+def _actions(
+    automaton: Automaton,
+    tools: Tools | None,
+    actions: bool | Sequence[str] | None,
+    tool_choice: str,
+    screen: Screen | None,
+) -> Actions | None:
+    """The actions that are asked for; None for none. Raises ConstraintError for one that the format does not have."""
+    if actions is None:
+        actions = tools is None
+    if actions is False or tool_choice not in ("auto", "required"):
+        return None
+    name = automaton.tables.header.format
+    learned = learned_actions(automaton)
+    if actions is True:
+        return Actions(learned, screen, nested_words(automaton.tables.header)) if learned else None
+    if isinstance(actions, str):
+        raise TypeError("`actions` is a str; expected a list of types and words of actions, or a bool")
+    known = {word for one in learned for word in (one.usage.type, one.usage.word, one.usage.name)} - {""}
+    if unknown := [word for word in actions if word not in known]:
+        raise ConstraintError(name, [f"the format has no action `{word}`" for word in unknown])
+    wanted = {*actions}
+    kept = [one for one in learned if wanted & {one.usage.type, one.usage.word, one.usage.name}]
+    return Actions(tuple(kept), screen)
+
+
+def _wishes(
+    tools: Tools | None, actions: Actions | None, tool_choice: str, most: int | None, reasoning: ReasoningMode
+) -> Wishes:
     """What the options ask for. Raises ValueError for an option that is not valid."""
     if reasoning not in get_args(ReasoningMode):
         raise ValueError(
@@ -193,12 +233,12 @@ def _wishes(format: str, tools: Tools | None, tool_choice: str, most: int | None
         )
     if most is not None and most < 1:
         raise ValueError(f"`max_calls` is {most}; expected a number from 1 on")
-    if tool_choice == "none" or (tools is None and tool_choice == "auto"):
+    if tool_choice == "none" or (tools is None and actions is None and tool_choice == "auto"):
         return Wishes(0, 0, True, reasoning)
     if tool_choice == "auto":
         return Wishes(0, most, True, reasoning)
     names = list(tools.names) if tools is not None else []
-    if not names:
+    if not names and actions is None:
         raise ValueError(f"`tool_choice` is {tool_choice!r}, but there are no `tools`")
     if tool_choice != "required" and tool_choice not in names:
         listed = ", ".join([repr(name) for name in ("auto", "none", "required", *names)])

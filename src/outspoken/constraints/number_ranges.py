@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 #: Whole numbers without a bound have at most so many digits, and fractions.
-_DIGITS, _FRACTION = 15, 12
+_DIGITS, _FRACTION = 15, 17
 #: So many numbers of a range are listed at most, where only some of them count.
 _MAX_LISTED = 500
 

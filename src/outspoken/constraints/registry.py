@@ -7,6 +7,9 @@ from functools import lru_cache
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 
+from .action_paths import ActionPaths, all_learned
+from .action_skeleton import add_actions
+from .action_words import usages
 from .skeleton import Skeleton, merged, skeleton_of
 
 
@@ -18,4 +21,13 @@ def merged_skeleton(format: str) -> tuple[Automaton, Skeleton]:
 
 @lru_cache(maxsize=256)
 def _skeleton(automaton: Automaton) -> Skeleton:
-    return merged(skeleton_of(automaton))
+    skeleton = skeleton_of(automaton)
+    add_actions(skeleton, learned_actions(automaton))
+    return merged(skeleton)
+
+
+@lru_cache(maxsize=256)
+def learned_actions(automaton: Automaton) -> tuple[ActionPaths, ...]:
+    """How a format writes each of its actions."""
+    header = automaton.tables.header
+    return tuple(all_learned(usages(header), header.format, header))

@@ -12,7 +12,7 @@ from .dfa_patterns import dfa_pattern
 from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
-from .schema_parts import FORMATS, TYPES, merged_schema, required_keys, search_pattern, unenforced
+from .schema_parts import FORMATS, TYPES, PlainPattern, merged_schema, required_keys, search_pattern, unenforced
 from .styles import INTEGER, NUMBER, Style
 
 #: Objects and lists without a schema of their own nest no deeper.
@@ -108,6 +108,8 @@ class SchemaForms:
     # strings
 
     def _string(self, schema: dict[str, Any], path: str) -> Form:
+        if isinstance(plain := schema.get("pattern"), PlainPattern):
+            return self._style.string_of(plain)
         style, low = self._style, int(schema.get("minLength", 0))
         high = int(schema["maxLength"]) if schema.get("maxLength") is not None else None
         known = FORMATS.get(schema.get("format", ""))

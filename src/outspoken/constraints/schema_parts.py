@@ -9,6 +9,13 @@ from outspoken.notations.schema import referred
 #: The types of JSON.
 TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
 
+
+class PlainPattern(str):
+    """A pattern of whole strings, without anchors, that match it as they stand in every notation: without escapes."""
+
+    __slots__ = ()
+
+
 _DAY = "(?:0[1-9]|1[0-9]|2[0-8])"
 _DATE = f"[0-9]{{4}}-(?:0[1-9]|1[0-2])-{_DAY}"
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?(?:Z|[+-](?:0[0-9]|1[0-2]):00)"

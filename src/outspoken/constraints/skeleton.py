@@ -23,7 +23,7 @@ from outspoken.results.replies import Reasoning, Text
 from outspoken.results.settings import DEFAULT
 
 Role: TypeAlias = Literal[
-    "start", "end", "text", "reasoning", "name", "id", "index", "arguments", "key", "value", "flag"
+    "start", "end", "text", "reasoning", "name", "id", "index", "arguments", "key", "value", "flag", "action"
 ]
 
 #: The kinds of values that formats write in different ways, each with an example.
@@ -81,6 +81,9 @@ class Skeleton:
     #: the configurations behind each hole
     configs: dict[Hole, tuple[Config, ...]] = field(default_factory=dict[Hole, tuple[Config, ...]])
 
+    #: of a skeleton with holes joined: the hole that stands for each one
+    joined: dict[Hole, Hole] = field(default_factory=dict[Hole, Hole])
+
     def add(self, path: Iterable[Step]) -> None:
         """Add the edges of a response."""
         before, item = START, -1
@@ -118,8 +121,8 @@ class Skeleton:
         return self.samples.get(start, "") + "".join([literal + self.samples.get(hole, "") for literal, hole in path])
 
 
-_TEXT = Text(text="Hello there.", span=(0, 12))
-_REASONING = Reasoning(text="They ask.", span=(0, 9))
+TEXT = Text(text="Hello there.", span=(0, 12))
+REASONING = Reasoning(text="They ask.", span=(0, 9))
 _TOOL = "tool_a"
 
 
@@ -131,17 +134,18 @@ def skeleton_of(automaton: Automaton) -> Skeleton:
     return skeleton
 
 
-def _call(*kinds: str) -> dict[str, Any]:
+def a_call(*kinds: str) -> dict[str, Any]:
+    """A call with arguments of some kinds."""
     return {"name": _TOOL, "arguments": {f"k{i}": EXAMPLES[kind] for i, kind in enumerate(kinds)}}
 
 
 def _responses(skeleton: Skeleton) -> Iterator[list[Any]]:
     """What is rendered: first each kind of value alone, then calls in all surroundings."""
-    text, reasoning = _TEXT, _REASONING
+    text, reasoning = TEXT, REASONING
     yield from ([text], [reasoning], [reasoning, text], [text, reasoning], [text, reasoning, text])
     for kind in EXAMPLES:
-        yield [_call(kind)]
-    calls = [_call(), *_calls_of(skeleton)]
+        yield [a_call(kind)]
+    calls = [a_call(), *_calls_of(skeleton)]
     few, short = calls[:2] + calls[-1:], calls[:2][-1]
     leads: list[list[Any]] = [[], [text], [reasoning], [reasoning, text], [text, reasoning], [calls[0]], [short]]
     leads += [[short, text], [short, reasoning], [short, short], [reasoning, short], [text, short]]
@@ -158,9 +162,9 @@ def _calls_of(skeleton: Skeleton) -> list[dict[str, Any]]:
         classes.setdefault(holes, kind)
     kinds = [kind for holes, kind in classes.items() if holes]
     if not skeleton.has("key"):
-        return [_call(kind) for kind in kinds[:1]]
+        return [a_call(kind) for kind in kinds[:1]]
     pairs = dict.fromkeys([pair for kind in kinds for pair in ((kinds[0], kind), (kind, kinds[-1]))])
-    return [*[_call(kind) for kind in kinds], *[_call(*pair) for pair in pairs], _call(*kinds[:1] * 3)]
+    return [*[a_call(kind) for kind in kinds], *[a_call(*pair) for pair in pairs], a_call(*kinds[:1] * 3)]
 
 
 def _learn(skeleton: Skeleton, response: list[Any]) -> None:
@@ -170,17 +174,17 @@ def _learn(skeleton: Skeleton, response: list[Any]) -> None:
         return
     pieces = pieces_of(rendered.path)
     removed = sum([len(text) for text, _ in pieces]) - len(rendered.text)
-    skeleton.add(_holes(skeleton, _without_start(pieces, removed), rendered.items))
+    skeleton.add(_holes(skeleton, without_start(pieces, removed), rendered.items))
 
 
-def _without_start(pieces: list[tuple[str, Written]], chars: int) -> Iterator[tuple[str, Written]]:
+def without_start(pieces: list[tuple[str, Written]], chars: int) -> Iterator[tuple[str, Written]]:
     """The pieces without the first so many characters, which the prompt ends with."""
     for text, written in pieces:
         yield text[chars:], written
         chars = max(chars - len(text), 0)
 
 
-_TOKEN_ROLES: Mapping[str, Role] = {"TOOL_NAME": "name", "CALL_ID": "id", "CALL_INDEX": "index", "ARG_NAME": "key"}
+TOKEN_ROLES: Mapping[str, Role] = {"TOOL_NAME": "name", "CALL_ID": "id", "CALL_INDEX": "index", "ARG_NAME": "key"}
 
 
 def _holes(skeleton: Skeleton, pieces: Iterable[tuple[str, Written]], items: list[Item]) -> Iterator[Step]:
@@ -191,18 +195,27 @@ def _holes(skeleton: Skeleton, pieces: Iterable[tuple[str, Written]], items: lis
         if written.is_marker:
             literal += text
             continue
-        role, item = _role(written), written.progress.item
-        if role == "name":
-            names[item] = names.get(item, 0) + 1
-        kind = ""
-        if role == "value":
-            kind = _kind(items[item].arguments[written.progress.argument][1])
-        hole = Hole(role, written.terminal.name, written.config.stack, names.get(item, 0) if role == "name" else 0)
-        skeleton.configs.setdefault(hole, (written.config,))
-        skeleton.samples.setdefault(hole, text)
+        hole, kind = hole_of(skeleton, text, written, items, names)
+        item = written.progress.item
         yield Step(literal, hole, kind, item)
         literal = ""
     yield Step(literal, END, "", len(items))
+
+
+def hole_of(
+    skeleton: Skeleton, text: str, written: Written, items: list[Item], names: dict[int, int]
+) -> tuple[Hole, str]:
+    """The hole of a piece, which is added to the skeleton, and the kind of its value; `names` counts those of calls."""
+    role, item = _role(written), written.progress.item
+    if role == "name":
+        names[item] = names.get(item, 0) + 1
+    kind = ""
+    if role == "value":
+        kind = _kind(items[item].arguments[written.progress.argument][1])
+    hole = Hole(role, written.terminal.name, written.config.stack, names.get(item, 0) if role == "name" else 0)
+    skeleton.configs.setdefault(hole, (written.config,))
+    skeleton.samples.setdefault(hole, text)
+    return hole, kind
 
 
 def _role(written: Written) -> Role:
@@ -211,8 +224,8 @@ def _role(written: Written) -> Role:
         return "text"
     if short == "REASONING":
         return "reasoning"
-    if short in _TOKEN_ROLES:
-        return _TOKEN_ROLES[short]
+    if short in TOKEN_ROLES:
+        return TOKEN_ROLES[short]
     progress = written.progress
     if progress.phase == 1:
         return "value"
@@ -226,7 +239,7 @@ def _kind(value: Any) -> str:
 def merged(skeleton: Skeleton) -> Skeleton:
     """The skeleton with holes joined that differ only in where they stand, so that the same follows them."""
     groups = _groups(skeleton)
-    found = Skeleton(skeleton.format, skeleton.terminals)
+    found = Skeleton(skeleton.format, skeleton.terminals, joined=groups)
     for edges, joined in ((skeleton.inner, found.inner), (skeleton.outer, found.outer)):
         for hole, following in edges.items():
             for target, literal in following.items():

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from outspoken.actions.codec import effect_of
 from outspoken.notations.tools import Tools
 from outspoken.parsing.functions import parse
+from outspoken.results.actions.base import BaseAction
 from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 
 from .plain_patterns import in_class
@@ -83,6 +85,8 @@ def _kinds(reply: Reply) -> list[tuple[str, object]]:
             found.append((segment.name, segment.arguments))
         elif isinstance(segment, Reasoning):
             found.append(("think", segment.text))
+        elif isinstance(segment, BaseAction):
+            found.append((segment.name, effect_of(segment)))
     return found
 
 

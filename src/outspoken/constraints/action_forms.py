@@ -1,0 +1,234 @@
+"""The forms of a format's actions: each word tied to its own arguments, in the notation of the format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import Any
+
+from outspoken.grammar.automaton import Automaton
+from outspoken.results.geometry import Screen
+
+from .action_paths import ActionPaths
+from .action_schemas import kind_of
+from .action_skeleton import action_hole
+from .action_words import Usage, usages
+from .bare_values import BareForms
+from .call_forms import CallForms
+from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
+from .plain_patterns import plain_pattern
+from .schema_forms import SchemaForms
+from .schema_parts import TYPES
+from .skeleton import Hole, Skeleton
+from .styles import PythonStyle
+
+#: If more fields may be there or not, and each has two arguments, an object has all of them or none.
+_MOST_PAIRS = 3
+
+
+class ActionForms:
+    """Builds the forms of actions by the hole that stands for them."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        automaton: Automaton,
+        paths: Iterable[ActionPaths],
+        screen: Screen | None,
+        grammar: Grammar,
+        end_of: Callable[[Hole], str],
+    ) -> None:
+        self._skeleton, self._automaton, self.grammar, self._end_of = skeleton, automaton, grammar, end_of
+        header = automaton.tables.header
+        self._paths = list(paths)
+        self._usages = {(id(one.rule), one.word): one for one in usages(header, screen)}
+        self.point = header.point
+        inner = Skeleton(skeleton.format, skeleton.terminals)
+        for one in self._paths:
+            inner.configs |= {hole: (config,) for hole, config in one.configs.items()}
+        self._values = CallForms(inner, automaton, None, grammar, end_of)
+        self._known: dict[Hole, Form] | None = None
+
+    def actions(self, hole: Hole) -> dict[Hole, Form]:
+        """All actions that stand in a hole."""
+        if self._known is None:
+            found: dict[Hole, list[Form]] = {}
+            for one in self._paths:
+                for (first, last), form in _Action(self, one, self._with_screen(one.usage)).spans().items():
+                    whole = self._skeleton.joined.get(action_hole(first, last))
+                    if whole is not None:
+                        found.setdefault(whole, []).append(form)
+            self._known = {
+                whole: self.grammar.rule("action", seq(choice(options), Literal(self._end_of(whole))))
+                for whole, options in found.items()
+            }
+        return {hole: self._known[hole]} if hole in self._known else {}
+
+    def _with_screen(self, usage: Usage) -> Usage:
+        """The usage as the options of the caller limit it, with the arguments that could be rendered."""
+        return self._usages.get((id(usage.rule), usage.word), usage)
+
+    def value(self, hole: Hole, schema: Any, usage: Usage, key: str, *, is_point: bool) -> Form:
+        """The form of a value in a hole."""
+        name = usage.word or usage.type
+        forms = self._values.forms(hole, schema, name)
+        if is_point and self.point == "tuple" and not isinstance(forms, BareForms):
+            forms = SchemaForms(_TupleStyle(), self.grammar, schema, lambda message: self._values.warn(message))
+        return forms.value(schema, key, TYPES)
+
+    def object(self, hole: Hole, schema: dict[str, Any], usage: Usage) -> Form:
+        """The form of all arguments in a hole."""
+        forms = self._values.forms(hole, schema, usage.word or usage.type)
+        return NOTHING if isinstance(forms, BareForms) else forms.object(schema, "")
+
+    def plain(self, hole: Hole) -> Form:
+        """An id or an index of a call."""
+        terminal = self._values.terminal(hole)
+        if terminal.short == "JSON_STRING":
+            return Pattern('"[a-zA-Z0-9_-]{1,40}"')
+        return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(plain_pattern(terminal.regex))
+
+
+class _TupleStyle(PythonStyle):
+    """Python literals with tuples."""
+
+    brackets = ("(", ")")
+
+
+class _Action:
+    """The actions of one usage."""
+
+    def __init__(self, forms: ActionForms, paths: ActionPaths, usage: Usage) -> None:
+        self._forms, self._paths, self._usage = forms, paths, usage
+        kept = {group.field for group in paths.usage.groups}
+        self._groups = sorted(
+            [group for group in usage.groups if group.field in kept and {*group.keys} <= {*paths.order}],
+            key=lambda group: paths.order.index(group.keys[0]),
+        )
+        #: each argument with the number of its group
+        self._arguments = [(key, at) for at, group in enumerate(self._groups) for key in group.keys]
+        self._known: dict[tuple[Hole, int, bool], dict[Hole, Form]] = {}
+
+    def spans(self) -> dict[tuple[Hole, Hole], Form]:
+        """The form between each pair of holes with which actions were seen to begin and to end."""
+        found: dict[tuple[Hole, Hole], Form] = {}
+        for first in dict.fromkeys([first for first, _ in self._paths.spans]):
+            ends: dict[Hole, list[Form]] = {}
+            self._step(first, "", 0, not self._paths.needs, ends)
+            for last, options in ends.items():
+                if (first, last) in self._paths.spans:
+                    found[first, last] = choice(options)
+        return found
+
+    def _step(self, hole: Hole, literal: str, number: int, sated: bool, found: dict[Hole, list[Form]]) -> None:
+        """Add what a hole holds and what follows it; `number` is that of the next argument."""
+        for form, last, after in self._written(hole, number):
+            group = self._arguments[after - 1][1] if after > number else -1
+            is_sated = sated or (group >= 0 and self._groups[group].field in self._paths.needs)
+            for end, rest in self._behind(last, after, is_sated or hole.role == "arguments").items():
+                found.setdefault(end, []).append(seq(Literal(literal), form, rest))
+
+    def _written(self, hole: Hole, number: int) -> Iterator[tuple[Form, Hole, int]]:
+        """What may be written in a hole: its form, the last hole of it, and the number of the next argument."""
+        if hole.role == "name":
+            yield Literal(self._paths.name_text), hole, number
+        elif hole.role in ("id", "index"):
+            yield self._forms.plain(hole), hole, number
+        elif hole.role == "arguments" and number == 0:
+            whole = choice([self._forms.object(hole, one, self._usage) for one in self._objects()])
+            yield whole, hole, len(self._arguments)
+        elif hole.role == "value" and number < len(self._arguments):
+            if self._arguments[number][0].startswith("$"):
+                yield self._value(hole, number), hole, number + 1
+        elif hole.role == "key":
+            for at in self._next(number):
+                yield from self._pair(hole, at)
+
+    def _pair(self, hole: Hole, at: int) -> Iterator[tuple[Form, Hole, int]]:
+        """An argument with its key."""
+        key = self._arguments[at][0]
+        terminals = self._paths.values.get(key, set())
+        if not terminals:
+            yield Literal(key), hole, at + 1
+        for target, between in self._paths.inner.get(hole, {}).items():
+            if target.role == "value" and target.terminal in terminals:
+                yield seq(Literal(key + between), self._value(target, at)), target, at + 1
+
+    def _behind(self, hole: Hole, number: int, sated: bool) -> dict[Hole, Form]:
+        """What may follow a hole within the action, by the last hole."""
+        if (hole, number, sated) in self._known:
+            return self._known[hole, number, sated]
+        found: dict[Hole, list[Form]] = {}
+        if self._may_end(number) and sated and any(last == hole for _, last in self._paths.spans):
+            found[hole] = [EMPTY]
+        for target, literal in self._paths.inner.get(hole, {}).items():
+            if target.role != "value" or hole.role != "key":
+                self._step(target, literal, number, sated, found)
+        joined: dict[Hole, Form] = {last: choice(options) for last, options in found.items()}
+        if len(self._arguments) - number > 1:
+            joined = {last: self._forms.grammar.rule("rest", form) for last, form in joined.items()}
+        self._known[hole, number, sated] = joined
+        return joined
+
+    def _next(self, number: int) -> Iterator[int]:
+        """The numbers of the arguments that may come next."""
+        for at in range(number, len(self._arguments)):
+            key, group = self._arguments[at]
+            is_first = at == 0 or self._arguments[at - 1][1] != group
+            if not key.startswith("$") and (is_first or at == number):
+                yield at
+            if self._groups[group].required or (at == number and not is_first) or key.startswith("$"):
+                return
+
+    def _may_end(self, number: int) -> bool:
+        if 0 < number < len(self._arguments) and self._arguments[number][1] == self._arguments[number - 1][1]:
+            return False
+        return not any(self._groups[group].required for _, group in self._arguments[number:])
+
+    def _value(self, hole: Hole, number: int) -> Form:
+        key, group = self._arguments[number]
+        field = self._groups[group].field
+        rule = self._usage.rule
+        is_point = bool(field) and not rule.is_path(field) and kind_of(rule, field).reader == "point"
+        return self._forms.value(hole, self._schema(group, key), self._usage, key, is_point=is_point)
+
+    def _schema(self, group: int, key: str) -> dict[str, Any]:
+        """The schema of an argument, with what is nested in it."""
+        found: dict[str, Any] = {}
+        for argument in self._groups[group].arguments:
+            if argument.path[0] == key:
+                if len(argument.path) == 1:
+                    return argument.schema
+                _put(found, argument.path[1:], argument.schema, required=argument.required)
+        return found
+
+    def _objects(self) -> Iterator[dict[str, Any]]:
+        """The schemas of the whole arguments: fields with two arguments have both or none."""
+        pairs = [at for at, group in enumerate(self._groups) if len(group.keys) > 1 and not group.required]
+        needs = [at for at, group in enumerate(self._groups) if group.field in self._paths.needs]
+        for chosen in product((False, True), repeat=len(pairs)) if len(pairs) <= _MOST_PAIRS else ():
+            for needed in needs or [-1]:
+                absent = {at for at, is_there in zip(pairs, chosen, strict=True) if not is_there}
+                if needed in absent:
+                    continue
+                forced = {needed} | {at for at, is_there in zip(pairs, chosen, strict=True) if is_there}
+                properties = {key: self._schema(at, key) for key, at in self._arguments if at not in absent}
+                required = [
+                    key
+                    for key, at in self._arguments
+                    if at in forced or (self._groups[at].required and key in properties)
+                ]
+                yield {"type": "object", "properties": properties, "required": required}
+
+
+def _put(schema: dict[str, Any], path: tuple[str, ...], inner: dict[str, Any], *, required: bool) -> None:
+    """Add a property to the schema of an object, at a path."""
+    schema.setdefault("type", "object")
+    schema.setdefault("required", [])
+    properties: dict[str, Any] = schema.setdefault("properties", {})
+    if required and path[0] not in schema["required"]:
+        schema["required"].append(path[0])
+    if len(path) == 1:
+        properties[path[0]] = inner
+    else:
+        _put(properties.setdefault(path[0], {}), path[1:], inner, required=required)

@@ -1,0 +1,172 @@
+"""How a format writes its actions: the literals between the name, the keys and the values of each action.
+
+Each way to write an action is rendered with different fields, and its path through the automaton is cut at its holes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from outspoken.grammar.automaton import Config
+from outspoken.grammar.header import Header
+from outspoken.rendering.render import Rendered, render_path
+from outspoken.rendering.writer import Item, Written, pieces_of
+from outspoken.results.actions.base import BaseAction
+from outspoken.results.errors import RenderError
+from outspoken.results.settings import DEFAULT
+
+from .action_words import Usage
+from .skeleton import TOKEN_ROLES, Hole, Role
+
+
+class Part(NamedTuple):
+    """A hole of an action: the literal before it, what was written in it, and the name of the argument."""
+
+    literal: str
+    hole: Hole
+    text: str
+    key: str
+
+
+@dataclass
+class ActionPaths:
+    """The holes of one usage: what may follow each of them, and between which an action stands.
+
+    `values` are the terminals in which each argument was written, none for one that is only a word. `order` is the
+    order of the arguments, `needs` the groups of which an action has at least one.
+    """
+
+    usage: Usage
+    sample: BaseAction
+    name_text: str = ""
+    inner: dict[Hole, dict[Hole, str]] = field(default_factory=dict[Hole, dict[Hole, str]])
+    spans: dict[tuple[Hole, Hole], BaseAction] = field(default_factory=dict[tuple[Hole, Hole], BaseAction])
+    values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    order: list[str] = field(default_factory=list[str])
+    configs: dict[Hole, Config] = field(default_factory=dict[Hole, Config])
+    needs: tuple[str, ...] = ()
+
+    def add(self, action: BaseAction, parts: list[Part], keys: list[str]) -> None:
+        """Add a path."""
+        before: Hole | None = None
+        written: dict[str, set[str]] = {key: set() for key in keys}
+        for part in parts:
+            if before is not None:
+                self.inner.setdefault(before, {}).setdefault(part.hole, part.literal)
+            if part.hole.role == "name":
+                self.name_text = part.text
+            if part.hole.role == "value":
+                written[part.key].add(part.hole.terminal)
+            before = part.hole
+        for key, terminals in written.items():
+            self.values.setdefault(key, set()).update(terminals)
+        self.spans.setdefault((parts[0].hole, parts[-1].hole), action)
+        if len(keys) > len(self.order):
+            self.order = [*keys, *[key for key in self.order if key not in keys]]
+        else:
+            self.order += [key for key in keys if key not in self.order]
+
+
+def all_learned(listed: list[Usage], format: str, header: Header) -> list[ActionPaths]:
+    """The paths of usages. Those of the same line of the mapping differ only in their words."""
+    found: list[ActionPaths] = []
+    for usage in listed:
+        known = found[-1] if found and found[-1].usage.rule is usage.rule else None
+        paths = _renamed(known, usage, format, header) if known is not None else None
+        paths = paths or learned(usage, format, header)
+        if paths is not None:
+            found.append(paths)
+    return found
+
+
+def _renamed(known: ActionPaths, usage: Usage, format: str, header: Header) -> ActionPaths | None:
+    """The paths of a usage that differs in its word; None if it is written in another way."""
+    required = [group.field for group in usage.groups if group.required and group.field]
+    fields = [*required, *known.needs[:1]]
+    rendered = _rendered(usage, format, header, fields)
+    if rendered is None:
+        return None
+    action, parts, _, _ = rendered
+    if (parts[0].hole, parts[-1].hole) not in known.spans:
+        return None
+    fields_known = {group.field for group in known.usage.groups}
+    kept = tuple([group for group in usage.groups if not group.field or group.field in fields_known])
+    name = next((part.text for part in parts if part.hole.role == "name"), "")
+    return replace(known, usage=replace(usage, groups=kept), sample=action, name_text=name)
+
+
+def learned(usage: Usage, format: str, header: Header) -> ActionPaths | None:
+    """The paths of a usage, with the arguments that could be rendered; None if it cannot be written at all."""
+    required = [group.field for group in usage.groups if group.required and group.field]
+    optional = [group.field for group in usage.groups if not group.required and group.field]
+    found: ActionPaths | None = None
+    learnt: set[str] = set()
+    bare = _rendered(usage, format, header, required)
+    for fields in [required, *[[*required, one] for one in optional], [*required, *optional]]:
+        rendered = bare if fields == required else _rendered(usage, format, header, fields)
+        if rendered is None:
+            continue
+        action, parts, keys, configs = rendered
+        found = found or ActionPaths(usage, action)
+        found.add(action, parts, keys)
+        found.configs |= configs
+        learnt |= set(fields)
+    if found is None:
+        return None
+    kept = tuple([group for group in usage.groups if not group.field or group.field in learnt])
+    needs = () if bare is not None else tuple([name for name in optional if name in learnt])
+    return replace(found, usage=replace(usage, groups=kept), needs=needs)
+
+
+def _rendered(
+    usage: Usage, format: str, header: Header, fields: list[str]
+) -> tuple[BaseAction, list[Part], list[str], dict[Hole, Config]] | None:
+    """A rendered action with some fields: its parts, and its arguments; None if it cannot be written so."""
+    for negative in (False, True):
+        action = usage.sample(header, fields, negative=negative)
+        if action is None:
+            return None
+        try:
+            rendered = render_path([action], format, None, DEFAULT)
+        except RenderError:
+            continue
+        number = len(rendered.items) - 1
+        item = rendered.items[number]
+        keys = [key for key, _ in item.arguments]
+        expected = {key for group in usage.groups if not group.field or group.field in fields for key in group.keys}
+        if set(keys) != expected or item.name != usage.name:
+            continue
+        configs: dict[Hole, Config] = {}
+        return action, list(_parts(rendered, number, configs)), keys, configs
+    return None
+
+
+def _parts(rendered: Rendered, number: int, configs: dict[Hole, Config]) -> Iterator[Part]:
+    """The holes of an item of what was rendered."""
+    literal = ""
+    item = rendered.items[number]
+    for text, written in pieces_of(rendered.path):
+        if written.progress.item != number or written.is_marker:
+            literal += text
+            continue
+        role = _role(written, item)
+        hole = Hole(role, written.terminal.name, written.config.stack)
+        key = item.arguments[written.progress.argument][0] if role in ("key", "value") else ""
+        configs[hole] = written.config
+        yield Part(literal, hole, text, key)
+        literal = ""
+
+
+def _role(written: Written, item: Item) -> Role:
+    """What a hole of an action is."""
+    progress, short = written.progress, written.terminal.short
+    if short in TOKEN_ROLES:
+        return TOKEN_ROLES[short]
+    if progress.phase == 1:
+        return "value"
+    if item.name and not progress.name:
+        return "name"
+    is_positional = progress.argument < len(item.arguments) and item.arguments[progress.argument][0].startswith("$")
+    return "value" if is_positional else "arguments"
