@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -74,6 +75,8 @@ class ActionForms:
         forms = self._values.forms(hole, schema, name)
         if is_point and self.point == "tuple" and not isinstance(forms, BareForms):
             forms = SchemaForms(_TupleStyle(), self.grammar, schema, lambda message: self._values.warn(message))
+        if isinstance(forms, BareForms) and schema == {"type": "string"}:
+            schema = {"type": "string", "minLength": 1}  # white space may belong to the markers
         return forms.value(schema, key, TYPES)
 
     def object(self, hole: Hole, schema: dict[str, Any], usage: Usage) -> Form:
@@ -101,8 +104,13 @@ class _Action:
     def __init__(self, forms: ActionForms, paths: ActionPaths, usage: Usage) -> None:
         self._forms, self._paths, self._usage = forms, paths, usage
         kept = {group.field for group in paths.usage.groups}
+        required = {group.keys for group in paths.usage.groups if group.required}
         self._groups = sorted(
-            [group for group in usage.groups if group.field in kept and {*group.keys} <= {*paths.order}],
+            [
+                replace(group, required=group.keys in required)
+                for group in usage.groups
+                if group.field in kept and {*group.keys} <= {*paths.order}
+            ],
             key=lambda group: paths.order.index(group.keys[0]),
         )
         #: each argument with the number of its group
@@ -147,7 +155,10 @@ class _Action:
     def _pair(self, hole: Hole, at: int) -> Iterator[tuple[Form, Hole, int]]:
         """An argument with its key."""
         key = self._arguments[at][0]
-        terminals = self._paths.values.get(key, set())
+        terminals = self._paths.keys.get((key, hole))
+        is_word = any(known == key and not written for (known, _), written in self._paths.keys.items())
+        if terminals is None or (terminals and is_word):
+            return
         if not terminals:
             yield Literal(key), hole, at + 1
         for target, between in self._paths.inner.get(hole, {}).items():
@@ -199,7 +210,8 @@ class _Action:
             if argument.path[0] == key:
                 if len(argument.path) == 1:
                     return argument.schema
-                _put(found, argument.path[1:], argument.schema, required=argument.required)
+                required = argument.required or ".".join(argument.path) in self._paths.nested
+                _put(found, argument.path[1:], argument.schema, required=required)
         return found
 
     def _objects(self) -> Iterator[dict[str, Any]]:

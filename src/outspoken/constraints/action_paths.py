@@ -15,10 +15,11 @@ from outspoken.rendering.render import Rendered, render_path
 from outspoken.rendering.writer import Item, Written, pieces_of
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.errors import RenderError
+from outspoken.results.replies import Segment
 from outspoken.results.settings import DEFAULT
 
 from .action_words import Usage
-from .skeleton import TOKEN_ROLES, Hole, Role
+from .skeleton import REASONING, TEXT, TOKEN_ROLES, Hole, Role
 
 
 class Part(NamedTuple):
@@ -34,8 +35,9 @@ class Part(NamedTuple):
 class ActionPaths:
     """The holes of one usage: what may follow each of them, and between which an action stands.
 
-    `values` are the terminals in which each argument was written, none for one that is only a word. `order` is the
-    order of the arguments, `needs` the groups of which an action has at least one.
+    `keys` are the arguments with the holes of their keys, each with the terminals in which the value was written, none
+    for one that is only a word. `order` is the order of the arguments, `needs` the groups of which an action has at
+    least one, and `nested` the arguments that an object always has.
     """
 
     usage: Usage
@@ -43,25 +45,27 @@ class ActionPaths:
     name_text: str = ""
     inner: dict[Hole, dict[Hole, str]] = field(default_factory=dict[Hole, dict[Hole, str]])
     spans: dict[tuple[Hole, Hole], BaseAction] = field(default_factory=dict[tuple[Hole, Hole], BaseAction])
-    values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    keys: dict[tuple[str, Hole], set[str]] = field(default_factory=dict[tuple[str, Hole], set[str]])
     order: list[str] = field(default_factory=list[str])
     configs: dict[Hole, Config] = field(default_factory=dict[Hole, Config])
     needs: tuple[str, ...] = ()
+    nested: frozenset[str] = frozenset()
 
     def add(self, action: BaseAction, parts: list[Part], keys: list[str]) -> None:
         """Add a path."""
         before: Hole | None = None
-        written: dict[str, set[str]] = {key: set() for key in keys}
+        at: Hole | None = None
         for part in parts:
             if before is not None:
                 self.inner.setdefault(before, {}).setdefault(part.hole, part.literal)
             if part.hole.role == "name":
                 self.name_text = part.text
-            if part.hole.role == "value":
-                written[part.key].add(part.hole.terminal)
+            if part.hole.role == "key":
+                at = part.hole
+                self.keys.setdefault((part.key, at), set())
+            elif part.hole.role == "value" and at is not None:
+                self.keys.setdefault((part.key, at), set()).add(part.hole.terminal)
             before = part.hole
-        for key, terminals in written.items():
-            self.values.setdefault(key, set()).update(terminals)
         self.spans.setdefault((parts[0].hole, parts[-1].hole), action)
         if len(keys) > len(self.order):
             self.order = [*keys, *[key for key in self.order if key not in keys]]
@@ -89,7 +93,7 @@ def _renamed(known: ActionPaths, usage: Usage, format: str, header: Header) -> A
     if rendered is None:
         return None
     action, parts, _, _ = rendered
-    if (parts[0].hole, parts[-1].hole) not in known.spans:
+    if (parts[0].hole, parts[-1].hole) not in known.spans or parts[0].hole != next(iter(known.spans))[0]:
         return None
     fields_known = {group.field for group in known.usage.groups}
     kept = tuple([group for group in usage.groups if not group.field or group.field in fields_known])
@@ -98,38 +102,87 @@ def _renamed(known: ActionPaths, usage: Usage, format: str, header: Header) -> A
 
 
 def learned(usage: Usage, format: str, header: Header) -> ActionPaths | None:
-    """The paths of a usage, with the arguments that could be rendered; None if it cannot be written at all."""
+    """The paths of a usage, with the arguments that could be rendered; None if it cannot be written at all.
+
+    What stands before an action may change how it is written.
+    """
     required = [group.field for group in usage.groups if group.required and group.field]
     optional = [group.field for group in usage.groups if not group.required and group.field]
     found: ActionPaths | None = None
     learnt: set[str] = set()
-    bare = _rendered(usage, format, header, required)
-    for fields in [required, *[[*required, one] for one in optional], [*required, *optional]]:
-        rendered = bare if fields == required else _rendered(usage, format, header, fields)
-        if rendered is None:
+    needs: set[str] = set()
+    for lead in ((), (TEXT,), (REASONING,)):
+        bare = _rendered(usage, format, header, required, lead)
+        if found is not None and bare is not None and bare[1][0].hole in {first for first, _ in found.spans}:
             continue
-        action, parts, keys, configs = rendered
-        found = found or ActionPaths(usage, action)
-        found.add(action, parts, keys)
-        found.configs |= configs
-        learnt |= set(fields)
+        for fields in [required, *[[*required, one] for one in optional], [*required, *optional]]:
+            rendered = bare if fields == required else _rendered(usage, format, header, fields, lead)
+            if rendered is None:
+                continue
+            action, parts, keys, configs = rendered
+            found = found or ActionPaths(usage, action)
+            found.add(action, parts, keys)
+            found.configs |= configs
+            learnt |= set(fields)
+            if bare is None and not lead:
+                needs |= {*fields} - {*required}  # the fields of the shortest actions
+                if len(fields) > len(required) + 1 and needs == {*fields} - {*required}:
+                    return learned(_with_fewest(usage, format, header, fields), format, header)
     if found is None:
         return None
     kept = tuple([group for group in usage.groups if not group.field or group.field in learnt])
-    needs = () if bare is not None else tuple([name for name in optional if name in learnt])
-    return replace(found, usage=replace(usage, groups=kept), needs=needs)
+    return replace(
+        found,
+        usage=replace(usage, groups=kept),
+        needs=tuple([name for name in optional if name in needs]),
+        nested=_always(usage, format, header, required),
+    )
+
+
+def _with_fewest(usage: Usage, format: str, header: Header, fields: list[str]) -> Usage:
+    """The usage with as few fields required as make a sound action, of fields that make one together."""
+    for name in fields:
+        fewer = [other for other in fields if other != name]
+        if _rendered(usage, format, header, fewer) is not None:
+            fields = fewer
+    groups = [replace(group, required=group.required or group.field in fields) for group in usage.groups]
+    return replace(usage, groups=tuple(groups))
+
+
+def _always(usage: Usage, format: str, header: Header, required: list[str]) -> frozenset[str]:
+    """The arguments inside objects without which an action is not sound."""
+    found: set[str] = set()
+    for group in usage.groups:
+        if len(group.fields) < 2:
+            continue
+        others = [one for one in required if one != group.field]
+        needed = [
+            name
+            for name in group.fields
+            if _rendered(usage, format, header, [*others, group.field], without=frozenset([name])) is None
+        ]
+        paths = dict(zip(group.fields, group.arguments, strict=False))
+        found |= {".".join(paths[name].path) for name in needed or group.fields[:1]}
+    return frozenset(found)
 
 
 def _rendered(
-    usage: Usage, format: str, header: Header, fields: list[str]
+    usage: Usage,
+    format: str,
+    header: Header,
+    fields: list[str],
+    lead: tuple[Segment, ...] = (),
+    without: frozenset[str] = frozenset(),
 ) -> tuple[BaseAction, list[Part], list[str], dict[Hole, Config]] | None:
     """A rendered action with some fields: its parts, and its arguments; None if it cannot be written so."""
+    groups = [group for group in usage.groups if group.field in fields]
+    named = [name for group in groups for name in group.fields if name not in without]
     for negative in (False, True):
-        action = usage.sample(header, fields, negative=negative)
+        action = usage.sample(header, named, negative=negative)
         if action is None:
             return None
         try:
-            rendered = render_path([action], format, None, DEFAULT)
+            rendered = render_path([*lead, action], format, None, DEFAULT)
         except RenderError:
             continue
         number = len(rendered.items) - 1

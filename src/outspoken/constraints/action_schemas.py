@@ -15,7 +15,7 @@ from .number_ranges import number_pattern
 from .plain_patterns import escape
 from .schema_parts import PlainPattern
 
-#: Without a screen, no coordinate in pixels is larger.
+#: No number is larger, and no coordinate in pixels without a screen.
 _FARTHEST = 99999
 _KEY = "(?:[a-zA-Z0-9_]{1,20}|[-=./;,*])"
 #: A web address with a public host, which Outspoken takes for one.
@@ -23,7 +23,7 @@ _WEB_URL = (
     r"https?://[a-z][a-z0-9-]{0,40}(?:\.[a-z][a-z0-9-]{0,40}){0,3}\.(?:[a-z]{2,3}|info|name|page|shop|site|tech|online)"
     r"(?:/[a-zA-Z0-9._~%+-]{0,60}){0,8}(?:\?[a-zA-Z0-9._~%+=&-]{0,200})?"
 )
-_NUMBER = {"type": "number"}
+_NUMBER = {"type": "number", "minimum": -_FARTHEST, "maximum": _FARTHEST}
 _STRING = {"type": "string"}
 _WORDS: dict[str, Any] = {"type": "array", "items": {"type": "string", "pattern": PlainPattern(_KEY)}, "minItems": 1}
 _ELEMENT = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
@@ -31,7 +31,7 @@ _ELEMENT = {"type": "object", "properties": {"id": {"type": "string"}}, "require
 _SCHEMAS: dict[str, dict[str, Any]] = {
     "key": {"type": "string", "pattern": PlainPattern(_KEY)}, "keys": _WORDS, "modifiers": _WORDS, "text": _STRING,
     "texts": {"type": "array", "items": _STRING, "minItems": 1}, "integer": {"type": "integer", "minimum": 0},
-    "number": _NUMBER, "seconds": {"type": "number", "minimum": 0}, "boolean": {"type": "boolean"},
+    "number": _NUMBER, "seconds": _NUMBER | {"minimum": 0}, "boolean": {"type": "boolean"},
     "element": _ELEMENT, "object": {"type": "object"}, "identifier": {"type": "string", "minLength": 1},
     "entries": {"type": "array", "items": {"anyOf": [_STRING, {"type": "object"}]}, "minItems": 1},
 }  # fmt: skip
@@ -64,7 +64,7 @@ class FieldSchemas:
         required = origin.required or (info is not None and info.is_required())
         source = origin.sources[0]
         if len(source) > 1:
-            schemas = [_between(0, edge) for edge in self._extent]
+            schemas = [_between(0, self._extent[at % 2]) for at in range(len(source))]
         else:
             schemas = [self._schema(rule, field, origin)]
         return [Argument(_path(key), schema, required) for key, schema in zip(source, schemas, strict=True)]
@@ -162,8 +162,7 @@ def _converted(schema: dict[str, Any], conversion: str) -> dict[str, Any]:
         between = " " if conversion == "space" else r"\+"
         return {"type": "string", "pattern": PlainPattern(f"{_KEY}(?:{between}{_KEY})*")}
     if conversion == "text":
-        low = schema.get("minimum")
-        number = number_pattern({} if low is None else {"minimum": low})
+        number = number_pattern(schema)
         return {"type": "string", "pattern": PlainPattern(f"(?:{number})")}
     if conversion == "list":
         return {"type": "array", "items": schema, "minItems": 1, "maxItems": 1}

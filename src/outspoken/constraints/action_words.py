@@ -22,11 +22,19 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Group:
-    """The arguments of one field, which are written together. `field` is "" for those that a condition asks for."""
+    """The arguments of one field, or of several that are parts of one object, which are written together.
 
-    field: str
+    There are no fields if a condition asks for the arguments.
+    """
+
+    fields: tuple[str, ...]
     arguments: tuple[Argument, ...]
     required: bool
+
+    @property
+    def field(self) -> str:
+        """The first field; "" if a condition asks for the arguments."""
+        return self.fields[0] if self.fields else ""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -101,7 +109,7 @@ def _usages(mapping: ActionMapping, rule: MappingRule, schemas: FieldSchemas) ->
             yield Usage(rule, name, name, tuple(groups))
             continue
         for word in naming.words:
-            own = Group("", (Argument((naming.keys[0],), {"enum": [word]}, True),), True)
+            own = Group((), (Argument((naming.keys[0],), {"enum": [word]}, True),), True)
             yield Usage(rule, word, name, (own, *[group for group in groups if group.keys != own.keys]))
 
 
@@ -111,7 +119,7 @@ def _conditions(rule: MappingRule) -> Iterator[Group]:
     for condition in rule.conditions:
         if condition.expected and condition.words and condition.keys[0] not in written:
             words = [_BOOLEANS.get(word, word) for word in condition.words]
-            yield Group("", (Argument(tuple(condition.keys[0].split(".")), {"enum": words}, True),), True)
+            yield Group((), (Argument(tuple(condition.keys[0].split(".")), {"enum": words}, True),), True)
 
 
 def _fields(rule: MappingRule, schemas: FieldSchemas) -> Iterator[Group]:
@@ -130,9 +138,14 @@ def _fields(rule: MappingRule, schemas: FieldSchemas) -> Iterator[Group]:
         key = arguments[0].path[0]
         if key in found and len(arguments[0].path) > 1:
             known = found[key]
-            found[key] = replace(known, arguments=(*known.arguments, *arguments), required=known.required or required)
+            found[key] = replace(
+                known,
+                fields=(*known.fields, name),
+                arguments=(*known.arguments, *arguments),
+                required=known.required or required,
+            )
         else:
-            found[key] = Group(name, tuple(arguments), required)
+            found[key] = Group((name,), tuple(arguments), required)
     yield from found.values()
 
 
@@ -140,7 +153,7 @@ def _limited(argument: Argument, condition: Condition) -> Argument:
     """An argument with what a condition says of its value."""
     if ".".join(argument.path) not in condition.keys:
         return argument
-    schema = argument.schema
+    schema: dict[str, Any] = argument.schema
     if condition.below is not None:
         schema = {**schema, "exclusiveMaximum": condition.below}
     elif condition.words and condition.expected:

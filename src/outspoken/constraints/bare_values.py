@@ -13,7 +13,7 @@ from .schema_parts import FORMATS, TYPES, PlainPattern, merged_schema, search_pa
 from .styles import PythonStyle, Style
 
 #: White space at the ends of text may belong to the markers, so strings of a certain length have none.
-_EDGE = "[^\\t-\\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+EDGE = "[^\\t-\\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 
 
 class _WordStyle(Style):
@@ -88,7 +88,7 @@ class BareForms:
         low, high = int(schema.get("minLength", 0)), schema.get("maxLength")
         patterns = [search_pattern(schema["pattern"])] if isinstance(schema.get("pattern"), str) else []
         patterns += [FORMATS[schema["format"]]] if schema.get("format") in FORMATS else []
-        edge = _EDGE if low or high is not None or patterns else ""
+        edge = EDGE if low or high is not None or patterns else ""
         text = FreeText(self._excluded, False, edge, edge, low, None if high is None else int(high), tuple(patterns))
         try:
             has_text = any(text_automaton(text).accepts) if patterns else True

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal as OneOf, NamedTuple
+from typing import Literal as OneOf
+from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.notations.tools import Tools
@@ -13,10 +14,12 @@ from outspoken.results.geometry import Screen
 
 from .action_forms import ActionForms
 from .action_paths import ActionPaths
+from .bare_values import EDGE
 from .call_forms import CallForms
 from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
 from .skeleton import END, START, Hole, Skeleton
+from .styles import Style
 from .text_borders import Border, border_before, border_behind
 
 #: The roles of holes that are not in a call.
@@ -207,6 +210,10 @@ class Builder:
 
     def _reasoning(self, hole: Hole, target: Hole, literal: str, calls: int) -> list[Form]:
         content: Form = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=False))
+        if hole.role == "action":  # what stands behind an action may only be read with text in it
+            content = replace(content, begins=EDGE, low=1)
+        if self._skeleton.terminals[target.terminal].short == "JSON_STRING":
+            content = Style().string(1, None)
         if self._wishes.reasoning == "none":
             if hole != START or literal:
                 return []

@@ -207,6 +207,8 @@ def hole_of(
 ) -> tuple[Hole, str]:
     """The hole of a piece, which is added to the skeleton, and the kind of its value; `names` counts those of calls."""
     role, item = _role(written), written.progress.item
+    if items[item].kind == "think":
+        role = "reasoning"
     if role == "name":
         names[item] = names.get(item, 0) + 1
     kind = ""
