@@ -113,7 +113,7 @@ def learned(usage: Usage, format: str, header: Header) -> ActionPaths | None:
     needs: set[str] = set()
     for lead in ((), (TEXT,), (REASONING,)):
         bare = _rendered(usage, format, header, required, lead)
-        if found is not None and bare is not None and bare[1][0].hole in {first for first, _ in found.spans}:
+        if found is not None and bare is not None and (bare[1][0].hole, bare[1][-1].hole) in found.spans:
             continue
         for fields in [required, *[[*required, one] for one in optional], [*required, *optional]]:
             rendered = bare if fields == required else _rendered(usage, format, header, fields, lead)

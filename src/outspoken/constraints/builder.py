@@ -139,6 +139,8 @@ class Builder:
             if target == END:
                 if literal:
                     return None
+            elif target.role == "action" and not self._calls_in(target):
+                continue
             elif target.role not in _OUTSIDE and wishes.most is None:
                 border = self._border(text, target, literal)
                 block = self._block(target, text) if border is not None and not border.chars else None
@@ -171,7 +173,7 @@ class Builder:
         options: list[Form] = []
         ends: set[str] = set()
         again: set[tuple[Hole, str]] = set()
-        for last, form in self._calls.calls(entry).items():
+        for last, form in self._calls_in(entry).items():
             written = len(self._end_of(last))
             edges = {target: literal[written:] for target, literal in self._skeleton.outer[last].items()}
             if text not in edges or edges.get(END) != edges[text]:
@@ -186,9 +188,11 @@ class Builder:
         end = ends.pop()
         more: list[Form] = []
         for target, literal in again if end else ():
-            if target != entry and set(self._calls.calls(target)) != set(self._calls.calls(entry)):
+            if not self._calls_in(target):
+                continue
+            if target != entry and set(self._calls_in(target)) != set(self._calls_in(entry)):
                 return None
-            more += [seq(Literal(literal), form) for form in self._calls.calls(target).values()]
+            more += [seq(Literal(literal), form) for form in self._calls_in(target).values()]
         return seq(choice(options), *([Repeat(choice(more))] if more else []), Literal(end))
 
     def _lead(self, hole: Hole, literal: str, text: Hole) -> Form | None:
@@ -198,8 +202,13 @@ class Builder:
             return None
         if self._wishes.reasoning == "none":
             return None if literal else Literal(closing)
-        content = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False))
-        return seq(Literal(literal), content, Literal(closing))
+        return seq(Literal(literal), self._thoughts(hole), Literal(closing))
+
+    def _thoughts(self, hole: Hole) -> Form:
+        """Any reasoning."""
+        if self._skeleton.terminals[hole.terminal].short == "JSON_STRING":
+            return Style().string(1, None)
+        return FreeText(excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False))
 
     def _free_text(self, hole: Hole, begins: str = "", ends: str = "") -> FreeText:
         configs = self._skeleton.configs[hole]
@@ -209,11 +218,9 @@ class Builder:
         return _border_behind(self._skeleton, text, target, literal, trimmed="TEXT" in self._automaton.trims)
 
     def _reasoning(self, hole: Hole, target: Hole, literal: str, calls: int) -> list[Form]:
-        content: Form = FreeText(excluded_patterns(self._automaton, self._skeleton.configs[target], is_text=False))
-        if hole.role == "action":  # what stands behind an action may only be read with text in it
-            content = replace(content, begins=EDGE, low=1)
-        if self._skeleton.terminals[target.terminal].short == "JSON_STRING":
-            content = Style().string(1, None)
+        content = self._thoughts(target)
+        if hole.role == "action" and isinstance(content, FreeText):
+            content = replace(content, begins=EDGE, low=1)  # what stands behind an action may not be read if empty
         if self._wishes.reasoning == "none":
             if hole != START or literal:
                 return []
