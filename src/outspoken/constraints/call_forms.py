@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.tables import Terminal
+from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.notations.coerce import to_json
 from outspoken.notations.schema import referred
 from outspoken.notations.tools import Tools
@@ -18,7 +19,7 @@ from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .free_text import excluded_patterns
 from .plain_patterns import plain_pattern
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, merged_schema, required_keys
+from .schema_parts import TYPES, merged_schema, plain_schema, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 from .tagged_forms import TaggedForms
@@ -137,7 +138,15 @@ class _Call:
             return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(plain_pattern(terminal.regex))
         if hole.role == "arguments":
             forms = self._calls.forms(hole, self._root, self._name)
-            return forms.object(self._schema, "") if not isinstance(forms, BareForms) else NOTHING
+            if isinstance(forms, BareForms):
+                return NOTHING
+            form = forms.object(self._schema, "")
+            schema = plain_schema(self._root) if terminal.short in JSON_FIRST else None
+            if schema is None:
+                return form
+            rule = self._calls.grammar.rule("arguments", form)
+            self._calls.grammar.schemas[rule.name] = schema
+            return rule
         return EMPTY
 
     def _behind(self, hole: Hole, number: int) -> dict[Hole, Form]:

@@ -101,6 +101,8 @@ class Grammar:
     root: Form = EMPTY
     loop: TextLoop | None = None
     rules: dict[str, Form] = field(default_factory=dict[str, Form])
+    #: the schemas of rules for JSON values, as JSON text, for engines that read schemas themselves
+    schemas: dict[str, str] = field(default_factory=dict[str, str])
     warnings: list[str] = field(default_factory=list[str])
 
     def rule(self, name: str, form: Form) -> Rule:

@@ -7,10 +7,23 @@ the patterns of them match.
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from typing import Any
 
-from outspoken.constraints.forms import EMPTY, Form, FreeText, Grammar, Literal, TextLoop, seq
+from outspoken.constraints.forms import (
+    EMPTY,
+    Choice,
+    Form,
+    FreeText,
+    Grammar,
+    Literal,
+    Repeat,
+    Rule,
+    Seq,
+    TextLoop,
+    seq,
+)
 from outspoken.patterns import syntax
 
 from .bnf import bnf_grammar
@@ -69,7 +82,30 @@ def _lead(lead: Form, grammar: Grammar) -> dict[str, Any]:
 
 
 def _leaf(form: Form, grammar: Grammar) -> dict[str, Any]:
+    """A form as a format, with JSON by its schema; as EBNF where there is none."""
+    if isinstance(form, Literal):
+        return {"type": "const_string", "value": form.text}
+    if isinstance(form, Rule) and form.name in grammar.schemas:
+        return {"type": "json_schema", "json_schema": json.loads(grammar.schemas[form.name])}
+    if isinstance(form, Rule) and _holds_schema(grammar.rules[form.name], grammar):
+        return _leaf(grammar.rules[form.name], grammar)
+    if isinstance(form, Seq) and any(_holds_schema(part, grammar) for part in form.parts):
+        return {"type": "sequence", "elements": [_leaf(part, grammar) for part in form.parts]}
+    if isinstance(form, Choice) and any(_holds_schema(option, grammar) for option in form.options):
+        return {"type": "or", "elements": [_leaf(option, grammar) for option in form.options]}
+    if isinstance(form, Repeat) and _holds_schema(form.part, grammar) and (form.low, form.high) == (0, None):
+        return {"type": "star", "content": _leaf(form.part, grammar)}
     return {"type": "grammar", "grammar": bnf_grammar(Grammar(form, None, grammar.rules))}
+
+
+def _holds_schema(form: Form, grammar: Grammar) -> bool:
+    if isinstance(form, Rule):
+        is_call = form.name.startswith("call")
+        return form.name in grammar.schemas or (is_call and _holds_schema(grammar.rules[form.name], grammar))
+    if isinstance(form, Repeat):
+        return _holds_schema(form.part, grammar)
+    parts = form.parts if isinstance(form, Seq) else form.options if isinstance(form, Choice) else ()
+    return any(_holds_schema(part, grammar) for part in parts)
 
 
 def _trigger(literal: str, texts: list[str]) -> str | None:
