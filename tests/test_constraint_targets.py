@@ -38,7 +38,8 @@ TREE: dict[str, Any] = {
         "$defs": {"tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}}}},
     },
 }
-CALL = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
+CALL: dict[str, Any] = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
+TIMES: dict[str, Any] = {"name": "get_time", "arguments": {}}
 TEXT = Text(text="Let me look: 3 < 4.", span=(0, 0))
 FORMATS = ("hermes", "mistral", "deepseek_v3", "harmony", "qwen3_coder", "react")
 
@@ -58,7 +59,7 @@ def test_a_grammar_without_rules_reads_the_same(format: str) -> None:
     form, warnings = without_rules(made.grammar)
     assert warnings == []
     alone = Grammar(form)
-    for wanted in ([CALL], [TEXT, CALL], [TEXT], [CALL, {"name": "get_time", "arguments": {}}]):
+    for wanted in ([CALL], [TEXT, CALL], [TEXT], [CALL, TIMES]):
         text = render(wanted, format)
         for read in (text, text[:-3], text.replace("3", "30", 1), text.replace("Paris", "Pa</ris"), text + "</x>"):
             assert Matcher(alone).reads(read) == made.accepts(read), (format, read)
@@ -68,7 +69,7 @@ def test_a_grammar_without_rules_reads_the_same(format: str) -> None:
 def test_an_expression_matches_calls_and_ends_with_the_terminator(format: str) -> None:
     made = constraint(format, tools=[WEATHER, TIME], tool_choice="required", reasoning="none")
     expression = re.compile(made.to_outlines("<end>"))
-    for wanted in ([CALL], [{"name": "get_time", "arguments": {}}]):
+    for wanted in ([CALL], [TIMES]):
         text = render(wanted, format)
         assert expression.fullmatch(text + "<end>"), text
         assert not expression.fullmatch(text)
@@ -154,7 +155,7 @@ def test_a_parser_of_lm_format_enforcer(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(ValueError, match="refuses 'a'"):
         parser.add_character("a")
     last = parser
-    for char in render([{"name": "get_time", "arguments": {}}], "hermes"):
+    for char in render([TIMES], "hermes"):
         last = last.add_character(char)
     assert (last.can_end(), last.get_allowed_characters()) == (True, "")
     assert parser.cache_key() != last.cache_key()
