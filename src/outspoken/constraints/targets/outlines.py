@@ -21,8 +21,8 @@ from outspoken.patterns import syntax
 
 from .loops import without_rules
 
-#: An automaton of more states is not written as an expression.
-_SMALL = 8
+#: An automaton of more states, or a longer expression of one, is not used.
+_SMALL, _SHORT = 32, 1500
 #: White space between the parts of JSON: fewer states than in other targets.
 _GAP = r"(?: |\n[ \t]*)?"
 _ASCII = 0x7F
@@ -74,10 +74,10 @@ def text_expression(text: FreeText, terminator: str) -> str:
     known = FreeText(excluded, text.with_code, text.begins, text.ends, text.low, text.high, text.patterns)
     if text.patterns:
         return dfa_pattern(text_automaton(known))
-    if not text.with_code and len(excluded) <= _SMALL and not text.low and text.high is None:
+    if not text.with_code and not text.low and text.high is None:
         dfa = text_automaton(known)
-        if len(dfa.steps) <= _SMALL:
-            return dfa_pattern(dfa)
+        if len(dfa.steps) <= _SMALL and len(written := dfa_pattern(dfa)) <= _SHORT:
+            return written
     return _NarrowText(known).pattern()
 
 
@@ -151,7 +151,9 @@ class _NarrowText:
             options.append(set_pattern(both(first, last)))
         if high is None or high >= 2:
             times = f"{{{max(low - 2, 0)},{'' if high is None else high - 2}}}"
-            options.append(set_pattern(first) + set_pattern(self._normal) + times + set_pattern(last))
+            # without a bound, each part counts as one character
+            part = set_pattern(self._normal) if high is not None else f"(?:{'|'.join(self._elements())})"
+            options.append(set_pattern(first) + part + times + set_pattern(last))
         return "|".join(options)
 
 
