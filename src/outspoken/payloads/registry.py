@@ -24,6 +24,8 @@ from .types import Page, PayloadType
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from outspoken.constraints.deriving import Constraint
+
 #: The entry point group in which packages provide a `PayloadType`, an iterable of them, or a function that returns one.
 ENTRY_POINTS = "outspoken.payloads"
 
@@ -166,7 +168,18 @@ class PayloadRegistry:
         """Parse a response that arrives in asynchronous chunks: `parser(page, **options).astream(chunks)`."""
         return self.parser(page, **options).astream(chunks, prefix=prefix, finish_reason=finish_reason)
 
-    # prompts
+    # prompts and constraints
+
+    def constraint(self, page: str | None = None, *, text: bool = True) -> Constraint:
+        """What a model may write on a page, for constrained decoding: text, and the page's payloads by their models.
+
+        A response has payloads that are `beside` others, once each at most and in the order of registration, or one
+        other payload, if any; without `text`, nothing else. `warnings` says what of the models is not enforced. Raises
+        ValueError for an unknown page.
+        """
+        from .constraining import page_constraint  # few applications need it
+
+        return page_constraint(self.page(page), text=text)
 
     def instructions(self, page: str | None = None) -> str:
         """A section for the system prompt that describes the payloads of a page, generated from their models.

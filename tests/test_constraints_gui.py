@@ -1,0 +1,127 @@
+"""Constraints of GUI formats: their action words with typed arguments."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from constraint_walks import random_text
+
+from outspoken import Screen, parse, render
+from outspoken.constraints import constraint
+from outspoken.constraints.registry import learned_actions
+from outspoken.grammar import registry
+from outspoken.results.actions.base import BaseAction
+from outspoken.results.errors import ConstraintError, RenderError
+from outspoken.results.replies import Reasoning
+
+#: Formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
+FORMATS = (
+    "agent_s", "aguvis", "autoglm", "browser_use", "glm_v_computer", "mai_ui", "opencua", "os_atlas",
+    "qwen3_vl", "showui", "skyvern", "surfer_h", "ui_tars", "ui_venus", "webarena",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_rendered_actions_are_accepted(format: str):
+    made = constraint(format)
+    learned = learned_actions(registry.automaton(format))
+    assert len(learned) > 8
+    for number, paths in enumerate(learned[:: max(len(learned) // 8, 1)]):
+        for action in list(paths.spans.values())[:1]:
+            for what in ([action], [Reasoning(text="They ask.", span=(0, 9)), action])[: 1 + (number == 0)]:
+                try:
+                    text = render(what, format)
+                except RenderError:
+                    continue
+                assert made.accepts(text), text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_let_through_is_read(format: str):
+    made = constraint(format, tool_choice="required", max_calls=2, reasoning="none")
+    random_ = random.Random(format)
+    seen = 0
+    for _ in range(12):
+        text = random_text(made, random_)
+        if text is None:
+            continue
+        reply = parse(text, format=format, finish_reason="stop")
+        assert reply.status == "ok", (text, reply.diagnostics)
+        seen += len([segment for segment in reply.segments if isinstance(segment, BaseAction)])
+    assert seen
+
+
+def test_words_and_arguments():
+    made = constraint("ui_tars")
+    assert made.accepts("Thought: There.\nAction: click(start_box='(197,525)')")
+    assert made.accepts("Action: scroll(start_box='(1,2)', direction='down')")
+    assert made.accepts("Action: scroll(direction='down')")
+    for refused in (
+        "Action: klick(start_box='(197,525)')",
+        "Action: click()",
+        "Action: click(start_box='197')",
+        "Action: click(start_box='(197,525)', colour='red')",
+        "Action: scroll(direction='sideways')",
+        "Action: wait(time='soon')",
+    ):
+        assert not made.accepts(refused), refused
+
+
+def test_actions_in_calls():
+    made = constraint("qwen3_vl", tool_choice="required")
+    call = '<tool_call>\n{{"name": "computer_use", "arguments": {}}}\n</tool_call>'
+    assert made.accepts(call.format('{"action": "left_click", "coordinate": [612, 84]}'))
+    for arguments in (
+        '{"action": "fly", "coordinate": [612, 84]}',
+        '{"action": "left_click", "coordinate": [612]}',
+        '{"action": "left_click", "coordinate": [1612, 84]}',
+        '{"action": "left_click", "coordinate": "there"}',
+        '{"action": "type"}',
+    ):
+        assert not made.accepts(call.format(arguments)), arguments
+    assert not made.accepts("Let me see.")
+
+
+def test_actions_that_are_asked_for():
+    typed = constraint("ui_tars", actions=["type_text", "finished"])
+    assert typed.accepts("Action: type(content='a')")
+    assert typed.accepts("Action: finished()")
+    assert not typed.accepts("Action: click(start_box='(1,2)')")
+    assert not constraint("ui_tars", actions=False).accepts("Action: finished()")
+    assert not constraint("ui_tars", tool_choice="none").accepts("Action: finished()")
+    with pytest.raises(ConstraintError, match="no action `dance`"):
+        constraint("ui_tars", actions=["dance"])
+    with pytest.raises(ConstraintError, match="no action"):
+        constraint("hermes", actions=["click"])
+
+
+def test_beside_tools():
+    tools = [{"name": "look_up", "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}}]
+    call = '<tool_call>\n{"name": "look_up", "arguments": {"q": "a"}}\n</tool_call>'
+    click = '<tool_call>\n{"name": "computer_use", "arguments": {"action": "wait", "time": 2}}\n</tool_call>'
+    alone, both = constraint("qwen3_vl", tools=tools), constraint("qwen3_vl", tools=tools, actions=True)
+    assert alone.accepts(call)
+    assert both.accepts(call)
+    assert both.accepts(click)
+    assert not alone.accepts(click)
+
+
+def test_points_on_the_screen():
+    on = constraint("openai_computer_use", screen=Screen(800, 600))
+    anywhere = constraint("openai_computer_use")
+    near = render(
+        parse(registry.automaton("openai_computer_use").tables.header.example, "openai_computer_use"),
+        "openai_computer_use",
+    )
+    assert on.accepts(near)
+    assert anywhere.accepts(near)
+    unit = constraint("showui")
+    assert unit.accepts("{'action': 'CLICK', 'position': [0.49, 0.42]}")
+    assert not unit.accepts("{'action': 'CLICK', 'position': [49, 42]}")
+
+
+def test_actions_that_hold_others_are_named():
+    assert constraint("cogagent").warnings == ("GESTURE: actions that hold others are left out",)
+    with pytest.raises(ConstraintError, match="GESTURE"):
+        constraint("cogagent", strict=True)

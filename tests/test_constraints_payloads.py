@@ -1,0 +1,94 @@
+"""Constraints of the pages of a registry of payloads."""
+
+from __future__ import annotations
+
+import random
+from typing import Literal
+
+import pytest
+from constraint_walks import random_text
+from pydantic import BaseModel, Field
+
+from outspoken.payloads import PayloadRegistry, PayloadType
+
+
+class Value(BaseModel):
+    """One suggested value."""
+
+    label: str = Field(min_length=1)
+    value: int = Field(ge=0, le=20)
+
+
+class Mode(BaseModel):
+    """How to go on."""
+
+    kind: Literal["fast", "slow"]
+    note: str | None = None
+
+
+def _registry() -> PayloadRegistry:
+    return PayloadRegistry(
+        [
+            PayloadType("suggested", "SUGGESTED_VALUES", Value, kind="array", pages=("form",)),
+            PayloadType("mode", "MODE", Mode, beside=True),
+            PayloadType("raw", "RAW"),
+        ]
+    )
+
+
+def test_accepts_payloads_of_the_page():
+    form = _registry().constraint("form")
+    assert form.warnings == ()
+    for accepted in (
+        "",
+        "Hello.",
+        'Try these.\nSUGGESTED_VALUES: [{"label": "a", "value": 3}]\n',
+        'SUGGESTED_VALUES: [{"label": "a", "value": 3}, {"label": "b", "value": 20}]\nGood luck.',
+        'MODE: {"kind": "fast", "note": null}\n',
+        'RAW: {"a": [1, "b"]}\n',
+    ):
+        assert form.accepts(accepted), accepted
+    for refused in (
+        'SUGGESTED_VALUES: [{"label": "a"}]\n',
+        'SUGGESTED_VALUES: [{"label": "", "value": 3}]\n',
+        'SUGGESTED_VALUES: [{"label": "a", "value": 21}]\n',
+        'SUGGESTED_VALUES: [{"label": "a", "value": "3"}]\n',
+        'SUGGESTED_VALUES: {"label": "a", "value": 3}\n',
+        'MODE: {"kind": "other"}\n',
+        'MODE: {"kind": "fast", "colour": "red"}\n',
+        'OTHER: {"kind": "fast"}\nSUGGESTED_VALUES',
+        "RAW: {}\nRAW: {}\n",
+    ):
+        assert not form.accepts(refused), refused
+
+
+def test_pages():
+    registry = _registry()
+    registry.add_page("start")
+    assert not registry.constraint("start").accepts('SUGGESTED_VALUES: [{"label": "a", "value": 3}]\n')
+    assert registry.constraint("start").accepts('MODE: {"kind": "slow"}\n')
+    assert not registry.constraint("form", text=False).accepts("Hello.")
+    with pytest.raises(ValueError, match="no page"):
+        registry.constraint("nowhere")
+
+
+def test_what_is_let_through_is_read():
+    registry = _registry()
+    random_ = random.Random(7)
+    read: set[str] = set()
+    for text in (True, False):
+        made = registry.constraint("form", text=text)
+        for _ in range(60):
+            written = random_text(made, random_)
+            if written is None:
+                continue
+            reply = registry.parse(written, "form", finish_reason="stop")
+            assert reply.status == "ok", (written, reply.diagnostics)
+            assert {d.code for d in reply.diagnostics if d.severity != "note"} <= {"repeated-key"}, written
+            read |= {payload.type for payload in reply.payloads}
+    assert read == {"suggested", "mode", "raw"}
+
+
+def test_what_is_not_enforced_is_named():
+    registry = PayloadRegistry([PayloadType("mode", "MODE", Mode, parser=lambda data: data)])
+    assert registry.constraint().warnings == ("mode: the model is not enforced, since a parser reads the JSON",)
