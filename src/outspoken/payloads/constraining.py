@@ -31,7 +31,8 @@ def page_constraint(page: Page, *, text: bool = True) -> Constraint:
     """The constraint of the responses of a page, with text or without.
 
     There are payloads that are `beside` others, once each at most and in the order of registration, or one other
-    payload, since a message with both is reported. Text holds no marker of the registry, no code and no markup of reasoning.
+    payload, since a message with both is reported. Text holds no marker of the registry, no code and no markup of
+    reasoning.
     """
     grammar = Grammar()
     words = _text(page) if text else EMPTY
