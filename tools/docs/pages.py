@@ -11,6 +11,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, cases
 from outspoken.authoring.shared.text import joined
 from outspoken.cli.explain import summary
+from outspoken.constraints.summary import parts_of
 from outspoken.detection.opener_index import opener_index
 from outspoken.detection.openers import Marker as OpeningMarker
 from outspoken.grammar import registry
@@ -93,8 +94,17 @@ def _about(name: str, header: Header) -> Iterator[str]:
         "models": plain(", ".join(header.models)),
         "source": plain(" ".join(header.source.split())),
         "grammar": f"[`{name}.lark`](../../{name}.lark)",
+        "constraint": _constraint(name),
     }
     yield "\n".join([f"- {key}: {value}" for key, value in facts.items() if value])
+
+
+def _constraint(name: str) -> str:
+    """What a constraint of the format has, and why it has nothing to call."""
+    parts = parts_of(name)
+    has_calls = bool({"calls", "actions"} & {*parts})
+    found = ", ".join(parts) or "none, since `render` can write nothing in the format"
+    return found if has_calls or not parts else f"{found}; the format has no calls and no actions"
 
 
 def _example(name: str, header: Header) -> Iterator[str]:
