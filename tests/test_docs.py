@@ -59,6 +59,7 @@ PAGE = """\
 - models: Tiny-1, Tiny-2
 - source: the chat template of Tiny-1
 - grammar: [`tiny.lark`](../../tiny.lark)
+- constraint: text; the format has no calls and no actions
 
 ## Example
 
