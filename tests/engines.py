@@ -77,6 +77,11 @@ def _module(name: str) -> Any:
     return import_module(name)
 
 
+def no_vocabulary() -> Vocabulary:
+    """No tokens: an engine that prepares masks has nothing to do, and reads texts all the same."""
+    return Vocabulary((), 0)
+
+
 @cache
 def _bpe() -> Any:
     tokenizers = _module("tokenizers")
@@ -192,7 +197,7 @@ def _xgrammar_compiler(vocabulary: Vocabulary) -> Any:
         list(vocabulary.tokens),
         engine.VocabType.RAW,
         vocab_size=len(vocabulary.tokens),
-        stop_token_ids=[vocabulary.end],
+        stop_token_ids=[vocabulary.end] if vocabulary.tokens else [],
     )
     return engine.GrammarCompiler(info, max_threads=1, cache_enabled=False)
 
@@ -221,11 +226,7 @@ class _XgrammarState:
         return bool(self._matcher.accept_token(token))
 
     def take_text(self, text: str) -> bool:
-        for taken, token in enumerate(self._vocabulary.encoded(text)):
-            if not self._matcher.accept_token(token):
-                self._matcher.rollback(taken)
-                return False
-        return True
+        return bool(self._matcher.accept_string(text))
 
 
 class Xgrammar:

@@ -91,10 +91,10 @@ class BareForms:
         edge = EDGE if low or high is not None or patterns else ""
         text = FreeText(self._excluded, False, edge, edge, low, None if high is None else int(high), tuple(patterns))
         try:
-            has_text = any(text_automaton(text).accepts) if patterns else True
+            has_text = any(text_automaton(text).accepts) if edge else True
         except ValueError:
-            self._warn(f"{path}: the pattern of the string is not enforced")
-            return FreeText(self._excluded, False, edge, edge, low, None if high is None else int(high))
+            self._warn(f"{path}: the pattern or the length of the string is not enforced")
+            return FreeText(self._excluded)
         return text if has_text else NOTHING
 
 

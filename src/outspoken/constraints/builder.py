@@ -232,6 +232,13 @@ class Builder:
         begins = ""
         if hole.role not in _OUTSIDE:
             begins = _border_before(self._skeleton, hole, target, whole).chars
+        if (
+            not begins
+            and (whole or hole != START)
+            and not whole.endswith("\n")
+            and has_code(self._skeleton.configs[target])
+        ):
+            begins = "[^`]"  # a block of code begins a line
         options: dict[str, list[Form]] = {}
         for following, between in self._skeleton.outer.get(target, {}).items():
             border = Border(between, "", True)

@@ -78,7 +78,7 @@ class CallForms:
 
     def excluded(self, hole: Hole) -> tuple[str, ...]:
         """What free text in a hole may not hold."""
-        return excluded_patterns(self._automaton, self.skeleton.configs[hole], is_text=False)
+        return excluded_patterns(self._automaton, self.skeleton.configs[hole], is_text=False, is_value=True)
 
     def forms(self, hole: Hole, root: Any, name: str) -> SchemaForms | BareForms | TaggedForms:
         """What builds the forms of a hole's values."""

@@ -38,11 +38,13 @@ FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n`]*|~[^~\\n`][^\\n`]*)?\\n)*```"
 
 
 @lru_cache(maxsize=1024)
-def excluded_patterns(automaton: Automaton, configs: tuple[Config, ...], *, is_text: bool) -> tuple[str, ...]:
+def excluded_patterns(
+    automaton: Automaton, configs: tuple[Config, ...], *, is_text: bool, is_value: bool = False
+) -> tuple[str, ...]:
     """The patterns of what free text may not hold, where one of some configurations is behind it.
 
     These are the markers that may follow, as their patterns read them, and half of a marker that is recognised with a
-    mistake. In a value, they are what shows that its closing marker is missing, too.
+    mistake. In text and in values, these are all markers; in values, also what shows that a closing marker is missing.
     """
     found: dict[str, None] = {}
     written: dict[str, None] = {}
@@ -58,7 +60,8 @@ def excluded_patterns(automaton: Automaton, configs: tuple[Config, ...], *, is_t
                 if config.value_config is not None:
                     written |= dict.fromkeys(written_forms(step.terminal))
         found |= dict.fromkeys([plain_pattern(closer.regex) for closer in config.missing_closers])
-    markers = [m for m in written_markers(automaton.tables) if is_distinct_marker(m)] if is_text else []
+    with_all = is_text or is_value
+    markers = [m for m in written_markers(automaton.tables) if is_distinct_marker(m)] if with_all else []
     for marker in [*markers, *written]:
         if len(marker) >= _LONG and not marker[0].isalnum():
             literals |= {part for part in fragments(marker) if _is_rare(part)}

@@ -90,6 +90,9 @@ def _beginning(nodes: syntax.Sequence, size: int) -> syntax.Sequence:
         elif isinstance(node, syntax.Alternatives):
             found.append(syntax.Alternatives(tuple([_beginning(branch, size) for branch in node.branches])))
             return tuple(found)  # what follows stands behind the whole of an alternative
+        elif isinstance(node, syntax.Look) and node.is_ahead and not node.is_negative:
+            found.append(node._replace(body=_core(_beginning(node.body, size))))
+            return tuple(found)
         else:
             found.append(node)
     return tuple(found)

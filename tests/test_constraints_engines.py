@@ -1,0 +1,149 @@
+"""Constraints in the engines that use them: what `render` writes is admitted, and what is admitted is read as `ok`.
+
+`python -m tools.constraints` makes many more walks.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from outspoken import Reasoning, Text, formats, render
+from outspoken.constraints.constraint import Constraint, constraint
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.results.errors import ConstraintError, RenderError
+from tests.constraint_cases import TOOL_SETS, arguments
+from tests.engines import Engine, Gbnf, Llguidance, Xgrammar, bpe_vocabulary, byte_vocabulary, no_vocabulary, reads
+from tests.loops import in_one_item
+from tools.constraints.main import failures
+
+FORMATS = [one.name for one in formats()]
+#: So many sets of tools are tried with each format, other ones with another format.
+_SHARE = 1
+_WALKS = 2
+#: xgrammar prepares a grammar for long, so it is run with one format of so many.
+_SELDOM = 8
+
+_TEXT = Text(text="Let me look. Use `ls -l` for 3 < 4.", span=(0, 0))
+_REASONING = Reasoning(text="They ask for it. Maybe two.", span=(0, 0))
+
+
+def _number(format: str) -> int:
+    """A number that stays the same for a format whatever other formats there are."""
+    return zlib.crc32(format.encode())
+
+
+def _shared(format: str) -> list[Sequence[ToolLike]]:
+    sets = list(TOOL_SETS.values())
+    return [sets[(_number(format) + 7 * number) % len(sets)] for number in range(_SHARE)]
+
+
+def _rendered(format: str, tools: Sequence[ToolLike]) -> Iterator[str]:
+    """Responses with text, reasoning and calls, as far as the format can write them."""
+    known = Tools.of(tools)
+    assert known is not None
+    calls = [
+        {"name": name, "arguments": arguments(known.schema(name) or {}, seed)}
+        for seed, name in enumerate(list(known.names)[:3])
+    ]
+    for response in ([_TEXT], calls[:1], [_REASONING, *calls], [_TEXT, calls[-1]]):
+        try:
+            yield render(response, format, tools=tools)
+        except RenderError:  # the format has no way to write it
+            continue
+
+
+def _engines(asked: Constraint) -> list[Engine]:
+    engines: list[Engine] = [Llguidance(asked, bpe_vocabulary()), Gbnf(asked, byte_vocabulary())]
+    if _number(asked.format) % _SELDOM == 0:
+        engines.append(Xgrammar(asked, no_vocabulary()))
+    return engines
+
+
+@in_one_item("format", FORMATS)
+def test_what_render_writes_is_admitted(format: str) -> None:
+    for tools in _shared(format):
+        asked = constraint(format, tools=tools)
+        engines = _engines(asked)
+        for text in _rendered(format, tools):
+            assert asked.accepts(text), text
+            for engine in engines:
+                assert reads(engine, text), (type(engine).__name__, text)
+
+
+@in_one_item("format", FORMATS)
+def test_what_is_admitted_is_read(format: str) -> None:
+    engines = ["llguidance", "gbnf"] + ["xgrammar"] * (_number(format) % _SELDOM == 0)
+    for engine in engines:
+        for kind, text in failures(format, engine, _WALKS, _number(format)):
+            assert kind in ("", "too long"), (engine, kind, text)
+
+
+_WEATHER: dict[str, Any] = {
+    "name": "get_weather",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "unit": {"enum": ["c", "f"]}, "days": {"type": "integer"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+}
+_SOUND = {"name": "get_weather", "arguments": {"city": "Paris", "unit": "c", "days": 3}}
+#: Tools with which the call is refused: what is asked of it is another schema, or another name.
+_REFUSING: dict[str, dict[str, Any]] = {
+    "missing required argument": {"required": ["city", "country"], "more": {"country": {"type": "string"}}},
+    "wrong enum value": {"more": {"unit": {"enum": ["kelvin", "rankine"]}}},
+    "extra property": {"less": "days"},
+    "wrong type": {"more": {"days": {"type": "array", "items": {"type": "boolean"}}}},
+}
+
+
+def _changed(change: dict[str, Any]) -> dict[str, Any]:
+    schema = _WEATHER["parameters"]
+    properties = {**schema["properties"], **change.get("more", {})}
+    properties.pop(change.get("less", ""), None)
+    required = change.get("required", schema["required"])
+    return {"name": "get_weather", "parameters": {**schema, "properties": properties, "required": required}}
+
+
+@in_one_item("format", FORMATS)
+def test_wrong_calls_are_refused(format: str) -> None:
+    try:
+        text = render([_SOUND], format, tools=[_WEATHER])
+        sound = constraint(format, tools=[_WEATHER], tool_choice="required")
+    except (RenderError, ConstraintError):  # no tool calls
+        return
+    wrong = {name: _changed(change) for name, change in _REFUSING.items()}
+    wrong["unknown tool"] = {**_WEATHER, "name": "get_forecast"}
+    asked = {name: constraint(format, tools=[tool], tool_choice="required") for name, tool in wrong.items()}
+    for name, one in asked.items():
+        assert not one.accepts(text), name
+    name = list(asked)[_number(format) % len(asked)]  # the engines, with one of them
+    for engine in _engines(asked[name]):
+        assert not reads(engine, text), (type(engine).__name__, name)
+    engine = Llguidance(sound, byte_vocabulary())
+    assert reads(engine, text)
+    assert not reads(engine, text[: len(text) // 2]), "a call that is cut"
+    assert not reads(engine, f"{text} Hello."), "text behind a call that has to be the whole response"
+
+
+@cache
+def _llama() -> Any:
+    import llama_cpp  # pyright: ignore[reportMissingImports]
+
+    return llama_cpp
+
+
+if find_spec("llama_cpp") is not None:  # llama.cpp has to be built, so it is tested where it is
+
+    @pytest.mark.timeout(300)
+    @in_one_item("format", FORMATS)
+    def test_llama_cpp_reads_the_grammar(format: str) -> None:
+        for tools in _shared(format):
+            text = constraint(format, tools=tools).to_gbnf().encode()
+            assert _llama().llama_sampler_init_grammar(None, text, b"root"), text
