@@ -77,6 +77,11 @@ def _module(name: str) -> Any:
     return import_module(name)
 
 
+def character_vocabulary(texts: Sequence[str]) -> Vocabulary:
+    """A token for each character of ASCII and of some texts."""
+    return Vocabulary(tuple([char.encode() for char in sorted({*map(chr, range(128)), *"".join(texts)})]), -1)
+
+
 def no_vocabulary() -> Vocabulary:
     """No tokens: an engine that prepares masks has nothing to do, and reads texts all the same."""
     return Vocabulary((), 0)

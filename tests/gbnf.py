@@ -202,12 +202,9 @@ class State:
         self._places, self._may_end = grammar.open((("root",), None))
 
     def choices(self) -> list[int]:
-        """The tokens of one character that may come next."""
-        found: list[int] = []
-        for number, token in enumerate(self._tokens):
-            if len(token) == 1 and token[0] < 0x80 and any(_first(place).holds(token[0]) for place in self._places):
-                found.append(number)
-        return found
+        """The tokens that may come next."""
+        known = [(number, token.decode()) for number, token in enumerate(self._tokens)]
+        return [number for number, char in known if any(_first(place).holds(ord(char)) for place in self._places)]
 
     def may_end(self) -> bool:
         """May the text end here?"""

@@ -14,7 +14,16 @@ from outspoken.constraints.deriving import Constraint, constraint
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError
 from tests.constraint_cases import TOOL_SETS, mutated
-from tests.engines import Engine, Gbnf, Llguidance, Vocabulary, Xgrammar, bpe_vocabulary, byte_vocabulary
+from tests.engines import (
+    Engine,
+    Gbnf,
+    Llguidance,
+    Vocabulary,
+    Xgrammar,
+    bpe_vocabulary,
+    byte_vocabulary,
+    character_vocabulary,
+)
 
 from .walks import complaint, literals, smaller, walk
 
@@ -64,14 +73,15 @@ def failures(format: str, engine: str, walks: int, seed: int, *, minimized: bool
     """What is wrong with each walk ("" if nothing is), and its text, or one as bad as it without what is not needed."""
     for number in range((walks + _EACH - 1) // _EACH):
         this = asked(format, number, seed)
+        known = literals(this.constraint.grammar)
         vocabulary = byte_vocabulary() if number % 4 == 3 else bpe_vocabulary()
+        vocabulary = character_vocabulary(known) if engine == "gbnf" else vocabulary
         try:
             compiled = _ENGINES[engine](this.constraint, vocabulary)
         except ValueError as error:
             for _ in range(min(_EACH, walks - number * _EACH)):
                 yield "does not compile", str(error)[:300]
             continue
-        known = literals(this.constraint.grammar)
         for attempt in range(min(_EACH, walks - number * _EACH)):
             found = walk(compiled.start, vocabulary.tokens, known, f"{seed}/{format}/{number}/{attempt}")
             wrong = partial(complaint, constraint=this.constraint, tools=this.tools, least=this.least, most=this.most)
