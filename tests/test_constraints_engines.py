@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from outspoken import Reasoning, Text, formats, render
-from outspoken.constraints.constraint import Constraint, constraint
+from outspoken.constraints import Constraint, constraint
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError, RenderError
 from tests.constraint_cases import TOOL_SETS, arguments
