@@ -96,7 +96,7 @@ def _without_common(patterns: Iterable[str], literals: set[str]) -> list[str]:
 
 
 def _begins_code(step: Transition) -> bool:
-    return any(op == "begin" and "code" in kinds.split() for op, kinds in step.after)
+    return any(op == "begin" and kinds.split() == ["code"] for op, kinds in step.after)
 
 
 def _may_stand_in_text(step: Transition) -> bool:
