@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from random import Random
@@ -68,6 +69,58 @@ def test_sound_payloads_leave_no_text_and_others_all_of_it(words: list[str]) -> 
 def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
     message = MessageBuilder()
     assert message.text(text[:at]) + message.text(text[at:]) + message.close() == text
+
+
+MEANT: list[Any] = [
+    {"a": "x y", "b": [1, "z"]},
+    {"a": {"b": "q"}, "c": "d, e"},
+    {"t": "{not}", "s": "it's"},
+    ["p", "q r"],
+    [{"a": "x"}, "y]"],
+]
+BEHIND = ["", " ", " more.", "\n\nAnd 'so' on.", ' it is "so" ', " ]}", '\nTIPS: ["a"]', '\nCARD: {"z": 1}']
+
+
+def test_payloads_with_an_unclosed_string_are_read_alike_in_any_pieces() -> None:
+    """One quote is missing, and the rest may be cut: the status does not depend on the pieces, and nothing is silent.
+
+    Nothing proves the end of such a payload but a marker behind it. So without one it is never `invalid` where it is
+    cut inside a string, and what is not read stays in the message.
+    """
+    random = Random(7)
+    for number in range(90):
+        text, behind, is_cut = unclosed(random)
+        reason = [None, "stop", "length"][number % 3]
+        whole = REGISTRY.parser().parse(text, finish_reason=reason)
+        for size in (1, random.randint(2, 40)):
+            stream = REGISTRY.parser().stream(
+                [text[a : a + size] for a in range(0, len(text), size)], finish_reason=reason
+            )
+            assert "".join([e.text for e in stream if isinstance(e, TextDelta)]) == whole.to_message()["message"], text
+            assert stream.reply == whole, (text, size, reason)
+        assert whole.diagnostics, text
+        unread = whole.unfinished_payloads
+        assert all(text[slice(*one.span)].strip() in whole.text for one in unread), text
+        if is_cut and not behind and (found := [*whole.payloads, *unread]):
+            assert found[0].status in ("truncated", "repaired"), text
+        if reason == "length" and is_cut and not behind:
+            assert whole.payloads == [], text
+
+
+def unclosed(random: Random) -> tuple[str, str, bool]:
+    """A payload that lacks one quote, what stands behind it, and whether it ends inside a string."""
+    data = random.choice(MEANT)
+    text = json.dumps(data, indent=random.choice([None, 2]))
+    at = random.choice([number for number, char in enumerate(text) if char == '"'])
+    is_closer = text[:at].count('"') % 2 == 1
+    text = text[:at] + text[at + 1 :]
+    is_cut = random.random() < 0.5
+    if is_cut:
+        rest = text.find('"', at)
+        text = text[: random.randint(at, rest if rest >= 0 else len(text))]
+    behind = random.choice(BEHIND)
+    marker = "CARD:" if isinstance(data, dict) else "TIPS:"
+    return random.choice(["", "Hi. ", "Hi.\n"]) + f"{marker} {text}{behind}", behind, is_cut and is_closer
 
 
 # what is held
