@@ -64,19 +64,26 @@ def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
 
     Returns ends with the number of mistakes, fewest mistakes first. `written` itself has none.
     """
+    near = text[pos : pos + len(written) + mistakes_allowed(written)]
+    return [(pos + length, mistakes) for length, mistakes in _near_lengths(near, written)]
+
+
+@lru_cache(maxsize=16384)
+def _near_lengths(text: str, written: str) -> tuple[tuple[int, int], ...]:
+    """The same for a text that is no longer than `written` with its mistakes: lengths with the number of mistakes."""
     most = mistakes_allowed(written)
     size = len(written)
     found: list[tuple[int, int]] = []
-    rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[pos:pos+j] and written[:i]
-    for j in range(1, min(size + most, len(text) - pos) + 1):
-        rows.append(_next_row(rows, text[pos : pos + j], written, most))
+    rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[:j] and written[:i]
+    for j in range(1, len(text) + 1):
+        rows.append(_next_row(rows, text[:j], written, most))
         if min(rows[-1]) > most:
             break
         mistakes = rows[-1][size]
         is_added = mistakes == rows[-2][size] + 1  # the last character is no part of it
-        if mistakes <= most and not is_added and j > 1 and _ends_here(rows, text[pos : pos + j], written):
-            found.append((pos + j, mistakes))
-    return sorted(found, key=lambda item: (item[1], abs(item[0] - pos - size)))
+        if mistakes <= most and not is_added and j > 1 and _ends_here(rows, text[:j], written):
+            found.append((j, mistakes))
+    return tuple(sorted(found, key=lambda item: (item[1], abs(item[0] - size))))
 
 
 def _ends_here(rows: list[list[int]], text: str, written: str) -> bool:
