@@ -70,8 +70,20 @@ def other_grammars() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests run last that use other grammars, so that most tests find what was made of our own."""
-    items.sort(key=lambda item: not {"tmp_path", "other_grammars"}.isdisjoint(getattr(item, "fixturenames", ())))
+    """Order the tests so that what is made of a grammar is made once.
+
+    Tests that use other grammars come last, since the registry forgets our own for them. Of the others, those of one
+    format follow each other, so that one worker of `-n 2 --dist worksteal` gets them: it deals the tests out in order.
+    """
+    names = frozenset(registry.names())
+
+    def place(item: pytest.Item) -> tuple[bool, str]:
+        is_late = not {"tmp_path", "other_grammars"}.isdisjoint(getattr(item, "fixturenames", ()))
+        call = getattr(item, "callspec", None)
+        parameters: dict[str, object] = call.params if call is not None else {}
+        return is_late, next((v for v in parameters.values() if isinstance(v, str) and v in names), "")
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:
