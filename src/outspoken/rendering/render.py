@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeAlias, cast
 
-from outspoken.actions.codec import convert_points, effect_of, encode_action
+from outspoken.actions.encoding import convert_points, effect_of, encode_action
 from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.actions.codec import effect_of
+from outspoken.actions.encoding import effect_of
 from outspoken.actions.mapping import PARTS
 from outspoken.actions.page_rules import read_action
 from outspoken.engine.text_buffer import BLANK
