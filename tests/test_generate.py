@@ -107,10 +107,12 @@ def test_every_step_and_spelling_is_generated(format_: str) -> None:
     steps = {step for step in steps if step.terminal not in left_out}
     forms = {form for form in generator.forms if form.terminal not in left_out}
     assert steps
+    possible = set[Step]()
     for wishes in (True, False):
         for seed in range(ENOUGH):
             if seed % PATIENCE == PATIENCE - 1:
-                steps = {step for step in steps if is_admitted(generator, step, state_of)}
+                possible |= admitted(generator, steps - possible, state_of)
+                steps &= possible
             goal = generator.map.steps[seed % len(generator.map.steps)]
             known = state_of(goal) not in steps
             if known and (not wishes or goal.terminal not in {form.terminal for form in forms}):
@@ -144,20 +146,22 @@ def _any_state(step: Step) -> Step:
     return Step(0, step.terminal)
 
 
-def is_admitted(generator: Generator, step: Step, state_of: Callable[[Step], Step]) -> bool:
-    """Whether the look-aheads of the terminal and of the two before it admit a step on any way.
+def admitted(generator: Generator, steps: set[Step], state_of: Callable[[Step], Step]) -> set[Step]:
+    """The steps that the look-aheads of the terminal and of the two before it admit on some way.
 
     A name may look ahead at an argument, so that no bracket closes behind it, and a marker at one that
     the format lacks.
     """
     start, *others = generator.map.positions
+    found = set[Step]()
     for place, where in [(start, (0, 1)), *[(place, (2,)) for place in (start, *others)]]:
-        for taken in ways(place, 4):
-            terminals = [transition.terminal for _, transition in taken]
-            at_step = [at for at in where if at < len(taken) and state_of(step_of(*taken[at])) == step]
-            if any(all_match(terminals, at) for at in at_step):
-                return True
-    return False
+        for taken in ways(place, 4) if found != steps else ():
+            at_step = {at: state_of(step_of(*taken[at])) for at in where if at < len(taken)}
+            wanted = {at: step for at, step in at_step.items() if step in steps and step not in found}
+            if wanted:
+                terminals = [transition.terminal for _, transition in taken]
+                found |= {step for at, step in wanted.items() if all_match(terminals, at)}
+    return found
 
 
 def ways(place: Position, length: int) -> Iterator[list[tuple[Position, Transition]]]:

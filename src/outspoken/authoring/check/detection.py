@@ -108,13 +108,16 @@ def _compared(
     """
     if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
-    essence = _spaceless if _leaves_spaces_open(detected.raw) else _essence
+    evident, essence = _evident(name, header, named), _essence
+    if _finds_all(evident, named, detected, essence):
+        return
+    if _leaves_spaces_open(detected.raw):
+        essence = _spaceless
+        if _finds_all(evident, named, detected, essence):
+            return
     own, other = _content(named.segments, essence), _content(detected.segments, essence)
     deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and essence(s) not in own]
-    evident = _evident(name, header, named)
-    if _is_within(_content(evident, essence), other) and not surplus:
-        return
     missing = next((s for s in evident if s.kind != "text" and essence(s) not in other), None)
     first: Any = missing or (surplus or named.segments)[0]
     span = first.span if source is None else example_span(source, named.raw, first.span)
@@ -138,6 +141,14 @@ def _compared(
             label=f"`{_kind(first)}` {what}",
             helps=["nothing has to be done if the text is really another format's"],
         )
+
+
+def _finds_all(evident: list[Any], named: Reply, detected: Reply, essence: Callable[[Any], Any]) -> bool:
+    """Does detection find what is evident in a text, and no further calls?"""
+    own, other = _content(named.segments, essence), _content(detected.segments, essence)
+    if any(s.kind in _EFFECTS and essence(s) not in own for s in detected.segments):
+        return False
+    return _is_within(_content(evident, essence), other)
 
 
 def _ancestors(header: Header) -> list[str]:
