@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from outspoken import parse
-from outspoken.authoring.fuzz.invariants import ParseArguments, cost
+from outspoken.authoring.fuzz.cost import cost
+from outspoken.authoring.fuzz.invariants import ParseArguments
 from outspoken.authoring.fuzz.mutations import Mutator
 from outspoken.fast_path import detection, reader
 from outspoken.grammar import registry

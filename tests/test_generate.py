@@ -16,9 +16,10 @@ import pytest
 
 from outspoken import parse
 from outspoken.authoring.fuzz import random_values as values
+from outspoken.authoring.fuzz.content import Content, content_of
 from outspoken.authoring.fuzz.generator import Generator, Response
 from outspoken.authoring.fuzz.lexer import Position
-from outspoken.authoring.fuzz.reference import Content, content_of, opened_before, read
+from outspoken.authoring.fuzz.reference import opened_before, read
 from outspoken.authoring.fuzz.state_graph import StateGraph, Step, step_of
 from outspoken.authoring.fuzz.token_text import TerminalForm
 from outspoken.authoring.shared.checkout import Checkout

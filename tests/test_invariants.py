@@ -25,19 +25,18 @@ from outspoken import (
     parse,
     stream,
 )
+from outspoken.authoring.fuzz.cost import check_growth, without_fast_paths
 from outspoken.authoring.fuzz.events import check_events
 from outspoken.authoring.fuzz.invariants import (
     ParseArguments,
     check,
     check_chunks,
-    check_growth,
     check_nothing_lost,
     check_replay,
     check_reply,
     check_written,
     pieces,
     violation_of,
-    without_fast_paths,
 )
 from outspoken.authoring.fuzz.violation import ViolationError
 from outspoken.detection.opener_index import OpenerIndex, Owners
