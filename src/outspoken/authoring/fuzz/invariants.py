@@ -1,8 +1,7 @@
 """The invariants of every text. Each function checks one and raises `ViolationError`.
 
-`check` covers what holds for any text, `check_sound` and `check_detected` what holds for a sound one. `cost.py` has the
-invariant of time. The tests use
-them on the corpus and on texts made of its pieces, `tools.fuzz` on generated texts.
+`check` covers what holds for any text, `check_sound` and `check_detected` what holds for a sound one; `cost.py` has the
+invariant of time. The tests use them on the corpus and on texts made of its pieces, `tools.fuzz` on generated texts.
 """
 
 from __future__ import annotations
