@@ -117,10 +117,10 @@ may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
     r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))|</content>|(?:(?![^\n]?</content>)(?:<(?:/(?:c"
-    r"(?:o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]"
-    r"ent>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]onte"
-    r"nt>|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|["
-    r"^\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
+    r"(?:o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\w\s]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^"
+    r"\n]ent>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]o"
+    r"ntent>|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent"
+    r">|[^\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")

@@ -17,9 +17,9 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "hy_v4.lark": 3560251235,
+    "hy_v4.lark": 2119636587,
     "shared/code.lark": 2140030260,
-    "shared/hunyuan.lark": 3760092738,
+    "shared/hunyuan.lark": 4088125484,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,

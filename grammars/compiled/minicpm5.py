@@ -36,6 +36,7 @@ MARKERS = (
     "<functionname=\"",
     "<functionname='",
     "<param name=\"",
+    "<paramname='",
     "]]></param>",
 )
 WEAK_MARKERS = ()

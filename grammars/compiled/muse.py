@@ -33,6 +33,7 @@ MARKERS = (
     "<atem:invoke name=\"",
     "<atem:parameter name=\"",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
+    "<|message|><atem:function_calls><atem:invoke name='",
     "<|start|>assistant to=",
     "<|start|>assistant to=user<|message|>",
     "<|start|>assistantto=",

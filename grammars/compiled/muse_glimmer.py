@@ -34,6 +34,7 @@ MARKERS = (
     "<atem:parameter name=\"",
     "<|message|>",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
+    "<|message|><atem:function_calls><atem:invoke name='",
     "<|start|>assistant to=",
     "<|start|>assistant to=user<|message|>",
     "<|start|>assistant<|message|>",

@@ -118,9 +118,10 @@ match_5 = lazy(globals(), "match_5", r"</point>()")
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
-    r")))|</point>|(?:(?![^\n]?</point>)(?:<(?:/(?:p(?:o(?:i(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^"
-    r"\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]int>|nit>|[^\n]nt>|nt>)|[^\n]oint>|iont>|[^\n]int>|int>)|[^\n]poi"
-    r"nt>|opint>|[^\n]oint>|oint>)|[^\n]/point>|p/oint>|[^\n]point>|point>)|/<point>|</point>|(?<!<)/point>))",
+    r")))|</point>|(?:(?![^\n]?</point>)(?:<(?:/(?:p(?:o(?:i(?:n(?:t(?:[^\n]>|[^\w\s]|(?=[\s\S]))|[^\n]t>|>t|"
+    r"[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]int>|nit>|[^\n]nt>|nt>)|[^\n]oint>|iont>|[^\n]int>|int>)|[^\n]p"
+    r"oint>|opint>|[^\n]oint>|oint>)|[^\n]/point>|p/oint>|[^\n]point>|point>)|/<point>|</point>|(?<!<)/point>"
+    r"))",
     "search",
 )
 match_6 = lazy(globals(), "match_6", r"(?:\](?![^\r\n<]))()")

@@ -56,6 +56,7 @@ MARKERS = (
     "actioninput：```",
     "actioninput：```json",
     "action：\"",
+    "final answer：",
     "finalanswer:",
     "observation:",
     "observation：",

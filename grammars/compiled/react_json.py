@@ -52,6 +52,7 @@ MARKERS = (
     ",\"thought\":\"\"}",
     "Action:",
     "Final Answer:",
+    "final answer：",
     "finalanswer:",
     "observation:",
     "observation：",
