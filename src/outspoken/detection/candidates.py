@@ -141,7 +141,8 @@ class Candidate:
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
         #: the spaces of its kin, if points stay in the numbers of the model
-        self.spaces = spaces_of(name, builder.context.settings, sharing)
+        acts = bool(automaton.tables.header.actions)
+        self.spaces = spaces_of(name, builder.context.settings, sharing) if acts else None
         if self.spaces is not None:
             self.spaces.keep_numbers(builder)
         self._calls = parent.output.call_count

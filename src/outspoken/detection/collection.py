@@ -48,12 +48,13 @@ def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Open
 
 
 def _other_spellings(step: Transition, own: Iterable[Transition]) -> str:
-    """The pattern of what else a marker matches that plain text has, too; "" if nothing may count.
+    """The pattern of the other spellings of a marker that plain text has, too; "" if there are none that may count.
 
-    That is where it says itself beside what it stands, so that prose about it is none, and is not spelled in few ways,
-    all of which plain text has.
+    They count if the marker has conditions for what stands before it. Without these, prose about a tag would be one.
     """
     regex = step.terminal.regex
+    if regex in {other.terminal.regex for other in own}:
+        return ""
     known = [without_conditions(other.terminal.regex) for other in own if other.terminal.short == step.terminal.short]
     is_wider = any(not re.fullmatch("|".join(known), text) for text in spellings(regex) or (regex,))
     return f"(?!{'|'.join(known)})(?:{regex})" if known and is_wider and "(?<" in regex else ""

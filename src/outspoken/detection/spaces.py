@@ -1,4 +1,8 @@
-"""Coordinates in a format whose kin write them in other spaces: where it was detected, they are not converted."""
+"""Coordinates in a format whose kin write them in other spaces: where it was detected, they are not converted.
+
+Each action with such points is reported, also without a screen: then their `space` is that of the format that was
+found, and the caller may convert them.
+"""
 
 from __future__ import annotations
 
@@ -39,24 +43,42 @@ _HELPS = ("name the format, or the space: `Settings(coordinates=…)`",)
 
 
 def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spaces | None:
-    """The spaces in which a format and its kin write points, if points are to be converted and the spaces differ.
+    """The spaces in which a format and its kin write points, if they differ and the caller names none.
 
     `sharing` are the formats that have the marker with which the segment begins.
     """
-    if settings.screen is None or settings.coordinates is not None:
+    if settings.coordinates is not None:
         return None
     found = _kin_spaces(name, tuple(sharing), registry.edition())
     return Spaces(found, replace(settings, screen=None, clamp=False)) if len(found) > 1 else None
 
 
+def may_differ(name: str) -> bool:
+    """May the kin of a format write points in other spaces, whatever marker its segments begin with?"""
+    edition = registry.edition()
+    return len(_kin_spaces(name, registry.names(edition), edition)) > 1
+
+
 @registry.cached
 def _kin_spaces(name: str, sharing: tuple[str, ...], edition: int) -> tuple[str, ...]:
-    """The spaces of the formats of GUI actions that are like the same format, or share a marker and all words."""
-    actions = registry.header(name).actions
+    """The spaces of the formats of GUI actions that are kin of one.
+
+    They are like the same format, share a marker and all words with it, or have all of its words or it has all of
+    theirs in a larger set: then their calls are written alike, whatever stands round them.
+    """
+    words = set(registry.header(name).actions)
     kin = [other for other in registry.names(edition) if _origin(other) == _origin(name)]
-    kin += [other for other in sharing if registry.header(other).actions == actions]
+    kin += [other for other in sharing if set(registry.header(other).actions) == words]
+    kin += [
+        other for other in registry.names(edition) if words and _are_part(words, set(registry.header(other).actions))
+    ]
     headers = [registry.header(other) for other in kin]
     return tuple(sorted({str(header.space) for header in headers if header.actions}.difference(_WITHOUT_POINTS)))
+
+
+def _are_part(words: set[str], others: set[str]) -> bool:
+    """Are the words of one of two formats all words of the other one, which has more?"""
+    return bool(others) and (words < others or others < words)
 
 
 def _origin(name: str) -> str:

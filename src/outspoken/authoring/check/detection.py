@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, cast
 
-from outspoken import Reply, Screen, parse
+from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.text import listed
@@ -24,7 +24,6 @@ from .findings import CheckedFile, Finding, Span
 #: The segments that a caller acts on.
 _EFFECTS = frozenset({"tool_call", "action", "payload"})
 _LEFT_OUT = {"span", "repairs"}
-_SCREEN = Screen(1000, 800)
 _INDENT = re.compile(r"//[ ]{0,3}")
 
 
@@ -111,7 +110,7 @@ def _compared(
     evident, essence = _evident(name, header, named), _essence
     if _finds_all(evident, named, detected, essence):
         return
-    if _leaves_spaces_open(detected.raw):
+    if _leaves_spaces_open(detected):
         essence = _spaceless
         if _finds_all(evident, named, detected, essence):
             return
@@ -206,9 +205,13 @@ def _without_spaces(value: Any) -> Any:
     return value
 
 
-def _leaves_spaces_open(text: str) -> bool:
-    """Does detection report that the space of each point in a text is open, rather than convert any?"""
-    reply = parse(text, screen=_SCREEN)
+def _leaves_spaces_open(reply: Reply) -> bool:
+    """Does detection report that the space of each point is open, rather than say one?
+
+    Then it is no mistake of a grammar that the points have the space of another format. No text tells formats apart
+    that write the same calls in different spaces, so that no opening marker could mend it. Nothing is converted, and
+    the caller is told. The calls must still be the same, and a point that is not reported must have its own space.
+    """
     reported = [found.span for found in reply.diagnostics if found.code == "ambiguous-space"]
     pointing = [s.span for s in reply.segments if s.kind == "action" and "'space': " in repr(_essence(s))]
     return bool(reported) and all(span in reported for span in pointing)
