@@ -111,6 +111,8 @@ class OpenerIndex:
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: by format and group, what tells whether another format is likely; see `has_rival`
         self._others: dict[tuple[str, int], tuple[Any, _Alike | None]] = {}
+        #: by number, what matches a marker, whatever stands beside it
+        self._whole: dict[int, Any] = {}
         #: by pattern, what matches a marker that may be incomplete at the end of the text
         self._partial: dict[str, Any] = {}
 
@@ -326,6 +328,16 @@ class OpenerIndex:
         known = self.recent.get(number, ())
         if known[:1] != (name,):
             self.recent[number] = (name, *[other for other in known if other != name])[:_REMEMBERED]
+
+    def is_alone(self, number: int, segment: str) -> bool:
+        """Is a segment nothing but the marker of a number, with white space round it?"""
+        match = self._whole.get(number)
+        if match is None:
+            from outspoken.patterns.spellings import without_conditions
+
+            bare = without_conditions(self.terminals[number - 1].regex)
+            match = self._whole[number] = re.compile(bare).fullmatch
+        return match(segment) is not None or match(segment.strip()) is not None
 
     def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
         """Is another format than this one likely at a marker that was found? See `FoundOpener` for its group."""

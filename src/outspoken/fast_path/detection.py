@@ -143,7 +143,7 @@ class _Reader:
                 found = self._read_at(place, owners, piece, pos)
                 if found is None:
                     return False
-                self._take(found, piece, pos)
+                self._take(found, piece, pos, place)
                 continue
             self.used_recent = True
             if piece:
@@ -241,6 +241,8 @@ class _Reader:
                 if len(sound) > 1:  # the one that has content is the best
                     sound = [r for r in sound if has_content(r.output) and not is_text(r.output)] or sound
                 best = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
+                if len(sound) < len(candidates) and not says_something(best.output):
+                    return None  # another format may take in what is behind the marker, as where a turn ends
                 openers.remember(number, best.path.format)
                 return self._unless_text(best, start)
         return None
@@ -258,16 +260,18 @@ class _Reader:
         text = "".join([made.text for made in read.output.segments])
         return None if text == self.text[start : read.end] else read
 
-    def _take(self, read: _Read, piece: str, pos: int) -> None:
-        """Take over the text before a segment, and the segment."""
+    def _take(self, read: _Read, piece: str, pos: int, place: FoundOpener) -> None:
+        """Take over the text before a segment, and the segment that begins with a marker."""
         path, output, self._pos, is_own = read
         self.found.add(path.format)
         if not is_own or not output.after_text:
             self._behind = read.end
         if not is_own:
             self._trims = path.trims_text
-        if path is not self.plain.fast_path and says_something(output):
-            self.detected = self.detected or path.format
+        if self.detected is None and path is not self.plain.fast_path:
+            is_alone = self.plain.openers.is_alone
+            if says_something(output) or not is_alone(place[1], self.text[place[0] : read.end]):
+                self.detected = path.format
         self._add_text(path, piece, pos)
         self.output.absorb(output)
 
