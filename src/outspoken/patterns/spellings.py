@@ -71,6 +71,13 @@ def without_conditions(pattern: str) -> str:
     return kept
 
 
+@lru_cache(maxsize=1024)
+def look_ahead(pattern: str) -> str:
+    """What the last positive look-ahead of a pattern asks for; "" if it has none."""
+    at = pattern.rfind("(?=")
+    return pattern[at + 3 : _end_of(pattern, at) - 1] if at >= 0 else ""
+
+
 def _end_of(pattern: str, at: int) -> int:
     """The end of the escape, class, group or character at a place."""
     if pattern[at] == "\\":
