@@ -185,4 +185,4 @@ def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
         assert (reply.format, reply.status, reply.diagnostics) == (format_, "ok", []), text
         for size in (1, 4, 30):
             pieces = [text[at : at + size] for at in range(0, len(text), size)]
-            assert list(stream(pieces))[-1].reply == reply, (text, size)
+            assert list(stream(pieces))[-1] == Done(reply), (text, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken import parse, stream
+from outspoken import Done, parse, stream
 
 #: the format, and how it writes a call with a value on lines of its own; `{open}` is inside the opening tag
 WRITTEN = [
@@ -78,4 +78,4 @@ def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read()
                     assert found.text == named.text, text
                     for size in (1, 5):
                         pieces = [text[at : at + size] for at in range(0, len(text), size)]
-                        assert list(stream(pieces))[-1].reply == found, text
+                        assert list(stream(pieces))[-1] == Done(found), text
