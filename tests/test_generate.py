@@ -208,6 +208,8 @@ def check_they_are_read_as_they_were_meant(format_: str, found: list[Response]) 
     for response in found:
         for repair in ("none",) if response.strict else ("none", "strings"):
             reply = parse(response.text, format_, repair=repair, prefix="")
+            if repair != "none" and {found.code for found in reply.repairs} == {"damaged-marker"}:
+                continue  # text happens to be a marker with a mistake, where one may stand
             assert repr(content_of(reply)) == repr(response.content), response.text
             assert (reply.status, reply.repairs) == ("ok", []), response.text
 
