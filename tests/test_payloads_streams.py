@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import PayloadParsed, TextDelta
+from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
 from outspoken.results.message_text import MessageBuilder
@@ -249,23 +249,6 @@ def test_events_of_payloads_as_lines() -> None:
 # what it costs
 
 
-def calls(run: Callable[[], object]) -> int:
-    """How many functions are called: the same on every machine."""
-    count = 0
-
-    def tick(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(tick)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
 HOSTILE = [
     "CARD: {",
     "CARD: {bad}\n",
@@ -298,7 +281,7 @@ def test_twice_the_text_is_about_twice_the_work(unit: str, behind: str) -> None:
     for size in (10**6, 40):
         run(times, size)()
         run(2 * times, size)()
-        less, more = calls(run(times, size)), calls(run(2 * times, size))
+        less, more = calls_in(run(times, size)), calls_in(run(2 * times, size))
         assert more <= 3 * less, (size, less, more)
 
 
@@ -308,7 +291,7 @@ def test_previews_cost_a_multiple_of_what_they_show() -> None:
         return lambda: list(REGISTRY.stream([text[at : at + 8] for at in range(0, len(text), 8)], previews=True))
 
     run(300)()
-    assert calls(run(600)) <= 3 * calls(run(300))
+    assert calls_in(run(600)) <= 3 * calls_in(run(300))
 
 
 def test_brackets_in_pieces() -> None:

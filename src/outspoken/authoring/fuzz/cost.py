@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from cProfile import Profile
 
 from outspoken.fast_path import reader
 
@@ -20,19 +20,14 @@ def cost(text: str, args: ParseArguments) -> int:
 
 def calls_in(run: Callable[[], object]) -> int:
     """The number of function calls in a run, which does not depend on the machine."""
-    count = 0
-
-    def tick(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(tick)
+    profile, before = Profile(), sys.getprofile()
+    profile.enable()
     try:
         run()
     finally:
+        profile.disable()
         sys.setprofile(before)
-    return count
+    return sum([entry.callcount for entry in profile.getstats()])
 
 
 @contextmanager
