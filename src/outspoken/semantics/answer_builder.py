@@ -105,7 +105,7 @@ class AnswerBuilder:
         recorder.lower_status(status)
         recorder.take_repairs()
         held = text.held
-        rest = self._unread(text, end, status)
+        rest = self._unread(text, end, status) if text is node.partial_text else ""
         if rest:
             self._send(text.event(output.action_count, rest))
             text.complete(text.sent + rest)
