@@ -112,6 +112,9 @@ class AnswerBuilder:
         if text.has_sent:
             output.outcome.answered = True
             span = node.content_span if node.content_span[1] else (text.begun, end - len(held))
+            if rest:  # the raw text behind the opening quote
+                begun = self._state.source.slice(text.begun, end).lstrip()
+                span = end - len(begun) + begun.startswith('"'), end
             output.segments.append(construct(Text, {"kind": "text", "text": text.sent, "span": span}))
             output.send_text("", span)
         if held and status == "truncated":
@@ -127,7 +130,7 @@ class AnswerBuilder:
 
     def _unread(self, text: PartialAnswer, end: int, status: Status) -> str:
         """The raw text of an answer behind what could be read of it; a stream has sent the rest."""
-        rest = text.rest_of(self._state.source.slice(text.begun, end)).rstrip()
+        rest = text.rest_of(self._state.source.slice(text.begun, end))
         behind_quote = rest[1:].lstrip()[:1]
         if not rest.strip(_CLOSERS) or (status == "truncated" and rest[:1] == '"' and behind_quote in _BEHIND):
             return ""
