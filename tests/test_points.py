@@ -295,4 +295,5 @@ def test_points_of_formats_with_the_words_of_another_one_are_not_guessed(text: s
         reply = parse(text, screen=screen)
         point: Any = getattr(reply.actions[0], NAME)
         assert (point.x, point.y, [found.code for found in reply.diagnostics]) == (0.5, 1, ["ambiguous-space"])
+        assert reply.diagnostics[0].severity == ("warning" if screen else "note")
         assert parse(text, screen=screen, settings=Settings(coordinates="unit")).diagnostics == []

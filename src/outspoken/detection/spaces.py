@@ -1,7 +1,7 @@
 """Coordinates in a format whose kin write them in other spaces: where it was detected, they are not converted.
 
-Each action with such points is reported, also without a screen: then their `space` is that of the format that was
-found, and the caller may convert them.
+Each action with such points is reported: with a warning where a screen is given, since pixels are expected then, and
+with a note where none is. Their `space` is that of the format that was found, and the caller may convert them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from outspoken.grammar import registry
+from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Box, Point
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
@@ -24,6 +25,7 @@ class Spaces(NamedTuple):
 
     names: tuple[str, ...]
     settings: Settings
+    severity: Severity
 
     def keep_numbers(self, builder: Builder) -> None:
         """Let a builder leave points in the numbers of the model."""
@@ -36,7 +38,7 @@ class Spaces(NamedTuple):
             fields = cast("dict[str, Any]", vars(segment))
             if segment.kind == "action" and any(True for _ in _points(fields.values())):
                 message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
-                builder.recorder.report("ambiguous-space", message, segment.span, "warning", helps=_HELPS)
+                builder.recorder.report("ambiguous-space", message, segment.span, self.severity, helps=_HELPS)
 
 
 _HELPS = ("name the format, or the space: `Settings(coordinates=…)`",)
@@ -50,7 +52,10 @@ def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spa
     if settings.coordinates is not None:
         return None
     found = _kin_spaces(name, tuple(sharing), registry.edition())
-    return Spaces(found, replace(settings, screen=None, clamp=False)) if len(found) > 1 else None
+    if len(found) < 2:
+        return None
+    severity = "note" if settings.screen is None else "warning"
+    return Spaces(found, replace(settings, screen=None, clamp=False), severity)
 
 
 def may_differ(name: str) -> bool:
