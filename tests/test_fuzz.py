@@ -86,6 +86,10 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
         ParseArguments(),
         "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
     ),
+    "a call that became text without a diagnostic": (
+        ParseArguments("react_json", reason="length"),
+        '{"tOOl_name":"b"},"d":h',
+    ),
 }
 
 

@@ -20,6 +20,9 @@ from tests.loops import in_one_item
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
+#: How an object may go on that is no JSON.
+BROKEN = ('},"d":h', '},"d":h}', ',"d":h', ',"d":h}', ', "d": "h\n', " and so on}")
+
 ANSWER = '{"action": "Final Answer", "action_input": '
 
 
@@ -249,6 +252,19 @@ def test_text_without_an_action_is_text(text: str, noted: str) -> None:
     assert ([segment.kind for segment in reply.segments], reply.text) == (["text"], text)
     assert codes(reply) == ["unread-markup"] * bool(noted)
     assert [text[slice(*diagnostic.span)] for diagnostic in reply.diagnostics] == [noted] * bool(noted)
+
+
+@in_one_item(
+    "key, rest", [(key, rest) for key in ("action", "tool", "tool_name", "tOOl_name", "TOOL") for rest in BROKEN]
+)
+def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
+    """An object that begins as an action does, but cannot be read: whatever its keys are, a diagnostic says so."""
+    for begun in (f'{{"{key}":"b"', f'{{\n  "{key}": "b"', f'So:\n{{"{key}": "b"'):
+        text = begun + rest
+        for reason in (None, "stop"):
+            reply = parse(text, "react_json", finish_reason=reason)
+            assert codes(reply), (text, reason)
+            assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
 
 
 def test_text_beside_an_action_in_a_fence() -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import CALLS
+from outspoken.patterns.markup_search import FoundMarkup
+from outspoken.patterns.spellings import look_ahead
 from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, Region
@@ -58,8 +60,10 @@ class RecoveryDriver:
         state.missing_closer_at = None
         self.budget.spent += TRY
         damage = (None if inside else damaged_gap(self, base + pos)) or self.damaged_segment(base + pos)
-        if damage is None or (damage.call is None and not self.budget.allows(base + pos)):
+        if damage is None:
             return self.reread_as_text(base + after)
+        if damage.call is None and not self.budget.allows(base + pos):
+            return self._lose_as_text(damage, base + after)
         state.damage = damage
         damage.expected = tuple([t.terminal.canonical.strip() for t in state.config.markers if not t.inserted])
         is_likely = (inside and not damage.from_bracket) or is_later_entry(self, damage)
@@ -168,7 +172,9 @@ class RecoveryDriver:
         if lose_entry(self, damage, end, cut=cut):
             return True
         if damage.call is None:
-            return self._lose_action(damage, config, end, cut=cut) or self.reread_as_text(damage.refused_at)
+            return self._lose_action(damage, config, end, cut=cut) or self._lose_as_text(
+                damage, damage.refused_at, None if end_is_certain else end
+            )
         return self.give_up(damage, config, end, cut=cut)
 
     def _recover_answer(self, damage: DamagedSegment, end: int) -> bool:
@@ -214,6 +220,24 @@ class RecoveryDriver:
             builder.nodes.clear()
         self.resume(at, config)
         return True
+
+    def _lose_as_text(self, damage: DamagedSegment, after: int, end: int | None = None) -> bool:
+        """A damaged segment becomes text, and is reported if a bracket opened it and a call was named behind that.
+
+        Else nothing tells that a call was meant: its keys may have another spelling than the grammar's own. What may be
+        JSON data is not reported. `end` is where the text ends inside the segment.
+        """
+        opener, behind = self._opener() if damage.from_bracket else (None, 0)
+        is_named = any(node.name and "json" not in node.kinds.split() for node in self.builder.nodes)
+        if opener is not None and is_named and look_ahead(opener.terminal.regex):
+            recorder = self.builder.recorder
+            if end is None:
+                recorder.refused.append(FoundMarkup(damage.start, behind, opener.terminal.canonical.strip()))
+            else:
+                recorder.lower_status("truncated")
+                message = "the text ends inside markup, which is kept as text"
+                recorder.report("unclosed-markup", message, (damage.start, end))
+        return self.reread_as_text(after)
 
     def reread_as_text(self, after: int) -> bool:
         """What was refused up to an offset is plain text, behind the marker that led out of plain text."""
