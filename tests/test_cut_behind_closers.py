@@ -108,3 +108,30 @@ def test_surplus_brackets_behind_the_json_of_a_call(case: Case) -> None:
         assert [call for call in usable if call not in wanted] == [], text
         assert reply.diagnostics or (usable == wanted and surplus.strip() in reply.text), text
         assert streamed(case, text, (1, 9)[i % 2]) == reply, text
+
+
+#: The action is a word, which white space and a sentence may follow; it is one only at the end of its line.
+BARE_WORDS = {("glm_v_web", "wait")}
+
+
+def test_white_space_at_the_end_changes_no_call_or_action() -> None:
+    """Behind a complete response, blanks and line breaks change nothing but spans and raw text, however it ended."""
+
+    def read(case: Case, tail: str, reason: str | None) -> tuple[Any, ...]:
+        reply = parse(case.text + tail, case.format, tools=case.options.get("tools"), finish_reason=reason)
+        found = [s.model_dump(exclude={"span", "raw", "answer_raw"}) for s in reply.segments if s.kind != "text"]
+        return reply.status, found, [d.code for d in reply.diagnostics]
+
+    count = 0
+    for case in CASES:
+        is_short = case.kind == "ok" and len(case.text) < 1000 and set(case.options) <= {"tools"}
+        if not is_short or case.text != case.text.rstrip() or (case.format, case.name) in BARE_WORDS:
+            continue
+        wanted = read(case, "", None)
+        if wanted[0] != "ok" or not wanted[1] or wanted[1][-1]["kind"] in ("reasoning", "json"):
+            continue
+        tails = ((" ", None), (" " * 130, "stop")) if count % 4 else (("\n", "stop"), ("\r\n", None))
+        for tail, reason in tails:
+            assert read(case, tail, reason) == wanted, (case.format, case.name, tail, reason)
+            count += 1
+    assert count > 600

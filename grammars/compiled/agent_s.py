@@ -38,6 +38,11 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "```p",
+    "``ypth",
+    "ython",
+)
 ACTIONS = (
     "agent.call_code_agent",
     "agent.click",

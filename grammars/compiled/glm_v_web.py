@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "glm_v_web.lark": 3156600271,
+    "glm_v_web.lark": 545632836,
     "shared/code.lark": 2140030260,
     "shared/glm_box.lark": 2927302618,
     "shared/marks_bare.lark": 1313045675,
@@ -40,6 +40,7 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+OPENERS = ()
 ACTIONS = (
     "ANSWER",
     "Bing",
@@ -112,7 +113,7 @@ match_1 = lazy(
     r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
     r"1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)()",
 )
-match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\r\n<]))()")
+match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?[ \t]{0,999}(?![^\r\n<]))()")
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
@@ -133,14 +134,14 @@ match_5 = lazy(
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\r\n<]))()|(?:\];[ ]?\[)()")
+match_6 = lazy(globals(), "match_6", r"(?:\]\.?[ \t]{0,999}(?![^\r\n<]))()|(?:\];[ ]?\[)()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
     r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))",
     "search",
 )
-match_7 = lazy(globals(), "match_7", r"(?:\]\.?(?![^\r\n<]))()")
+match_7 = lazy(globals(), "match_7", r"(?:\]\.?[ \t]{0,999}(?![^\r\n<]))()")
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[AMT])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?"
@@ -151,7 +152,7 @@ find_2 = lazy(
     r"![^\n])Memory_Updated:|(?:(?<![^\n])Thought:)())",
     "search",
 )
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.(?![^\r\n<])())")
+match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.[ \t]{0,999}(?![^\r\n<])())")
 match_leading = None
 
 

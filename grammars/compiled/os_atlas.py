@@ -17,7 +17,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "os_atlas.lark": 3235984662,
+    "os_atlas.lark": 115990061,
     "shared/code.lark": 2140030260,
     "shared/os_atlas_bare.lark": 3838992014,
     "shared/text.lark": 3208784555,
@@ -34,6 +34,9 @@ MARKERS = (
 WEAK_MARKERS = ()
 LINE_MARKERS = (
     "actions:",
+)
+OPENERS = (
+    "action:",
 )
 ACTIONS = (
     "CLICK",
@@ -124,7 +127,7 @@ may_lack_closer_1 = lazy(
     r"))",
     "search",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\](?![^\r\n<]))()")
+match_6 = lazy(globals(), "match_6", r"(?:\][ \t]{0,999}(?![^\r\n<]))()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"

@@ -65,6 +65,10 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+OPENERS = (
+    "action:",
+    "action：",
+)
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (

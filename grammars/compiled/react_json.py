@@ -62,6 +62,9 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+OPENERS = (
+    "",
+)
 ACTIONS = ()
 OVERLAP = 1
 VALUE_CLOSERS = ()

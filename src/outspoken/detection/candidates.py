@@ -54,7 +54,8 @@ class SegmentPolicy(ParserPolicy):
     def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> bool | None:
         """Outside of the segment, there is its opening marker before it, and its end behind it."""
         builder, role = steps.builder, free.terminal.short
-        if role == "CODE" and builder.nodes[0].start == self._start and not builder.output.segments:
+        begun = builder.nodes[0].start if builder.nodes else -1
+        if role == "CODE" and begun == self._start and not builder.output.segments:
             self.has_failed = True  # a code sample, which plain text reads as well
             return False
         is_inside = self.has_begun and free.target is not steps.automaton.top_level
