@@ -19,7 +19,7 @@ from outspoken.fast_path.runtime import (
 SOURCES = {
     "os_atlas.lark": 115990061,
     "shared/code.lark": 2140030260,
-    "shared/os_atlas_bare.lark": 3838992014,
+    "shared/os_atlas_bare.lark": 607952418,
     "shared/text.lark": 3208784555,
 }
 FORMAT = "os_atlas"
@@ -91,26 +91,27 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[<`at])(?=[<`]|(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])action"
     r"s?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?"
-    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z][A-Z_]{2,20}(?=["
-    r" ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)("
-    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<!["
-    r"^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000"
-    r"}`(?!`)()|(?:<\|im_end\|>)())",
+    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}(?![^\r\n<])))()|([A-Z]"
+    r"[A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:``"
+    r"`(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80"
+    r"}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!"
+    r"``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
-    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|"
-    r"([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:"
-    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()"
-    r"|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
+    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}("
+    r"?![^\r\n<])))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?"
+    r"\[)())|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````"
+    r")[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z]"
-    r"[A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))",
+    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}(?![^\r"
+    r"\n<])))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|"
+    r"))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -138,9 +139,9 @@ find_2 = lazy(
     globals(), "find_2",
     r"(?=[at])(?=(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?="
     r"\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?:((?<!"
-    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:"
-    r"\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thoughts?:(?=[^{}]{0"
-    r",800}\nactions?:)))",
+    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}(?![^\r\n<])))()|([A-Z][A-Z_]"
+    r"{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thou"
+    r"ghts?:(?=[^{}]{0,800}\nactions?:)))",
     "search",
 )
 match_leading = None

@@ -206,7 +206,9 @@ class OpenerIndex:
         if match is None:
             import regex
 
-            match = self._partial[pattern] = regex.compile(pattern).match
+            from outspoken.patterns.arriving import while_arriving
+
+            match = self._partial[pattern] = regex.compile(while_arriving(pattern)).match
         found = match(text, pos, partial=True)
         return found is not None and found.partial
 
@@ -305,6 +307,10 @@ class OpenerIndex:
         module: Any = re
         if partial:
             import regex as module
+
+            from outspoken.patterns.arriving import while_arriving
+
+            patterns = [while_arriving(pattern) for pattern in patterns]
         match = self._matches[partial][key] = module.compile("|".join(patterns) or "(?!)").match
         return match
 
