@@ -23,7 +23,8 @@ from outspoken.actions import (
     Scroll,
     TypeText,
 )
-from outspoken.actions.codec import decode_action, encode_action
+from outspoken.actions.decoding import decode_action
+from outspoken.actions.encoding import encode_action
 from outspoken.actions.mapping import mapping_of, parse_rule
 from outspoken.grammar.header import Header
 from outspoken.results.actions.models import TYPES, model_of

@@ -10,8 +10,8 @@ import pytest
 
 from outspoken import load_format, parse, render
 from outspoken.authoring.check import findings
+from outspoken.authoring.fuzz.content import content_of
 from outspoken.authoring.fuzz.generator import Generator
-from outspoken.authoring.fuzz.reference import content_of
 from outspoken.authoring.workspace import workspace
 from outspoken.grammar import registry
 from tools.damage import markup

@@ -13,43 +13,15 @@ import pytest
 from outspoken import UnknownFormatError
 from outspoken.authoring.check import check, main, shared_findings
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.grammar.compiler import compile_grammar
-from outspoken.grammar.registry import compiled_path
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
+from tests.arrows import arrows_in, change, compile_arrows, write
 from tests.grammar_mistakes import ERR, FILES, GRAMMAR, LARK, OK, SEEDS, SOURCES, Seed
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with the sound format `arrows`, two formats of the house, and what they import."""
-    made = Checkout(tmp_path)
-    (made.grammars / "shared").mkdir(parents=True)
-    for name in ("code", "json", "json_call", "tagged_json_call", "text", "think", "turn"):
-        copy(Checkout().grammar(f"shared/{name}"), made.grammar(f"shared/{name}"))
-    for name in ("text", "hermes"):
-        copy(Checkout().grammar(name), made.grammar(name))
-        write(made, f"grammars/compiled/{name}.json", compiled_path(Checkout().grammar(name)).read_text("utf-8"))
-    for path, text in FILES.items():
-        write(made, path, text)
-    compile_arrows(made)
-    return made
-
-
-def write(checkout: Checkout, path: str, text: str | bytes) -> None:
-    whole = checkout.root / path
-    whole.parent.mkdir(parents=True, exist_ok=True)
-    whole.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-
-def compile_arrows(checkout: Checkout) -> None:
-    path = checkout.grammar("arrows")
-    write(checkout, "grammars/compiled/arrows.json", compile_grammar(path).to_json())
-
-
-def change(checkout: Checkout, path: str, before: str, after: str) -> None:
-    text = (checkout.root / path).read_bytes().decode()
-    assert before in text
-    write(checkout, path, text.replace(before, after, 1))
+    return arrows_in(tmp_path)
 
 
 def frames(checkout: Checkout, name: str = "arrows") -> str:

@@ -130,6 +130,14 @@ action 77-101: click
 
 json 102-110
   {"a": 1}
+
+note[ambiguous-space]: the space of its points may be px_smart28 or rel1000; they are as the model wrote them
+  --> ui_tars:7:9 (offset 77)
+   |
+ 7 | Action: click(start_box='(1,2)') {"a": 1}
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^
+   |
+   = help: name the format, or the space: `Settings(coordinates=…)`
 """,
         "",
     )

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outspoken import parse, stream
-from outspoken.authoring.fuzz.invariants import calls_in
+from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
 from tests.loops import in_one_item
 

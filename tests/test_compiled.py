@@ -139,8 +139,10 @@ def run(program: str) -> str:
 
 def test_every_format_is_read_and_written_without_lark() -> None:
     program = """
+import gc
 import sys
 from outspoken import formats, parse, render, stream
+gc.disable()  # the automata of all formats stay
 for info in formats():
     reply = parse(info.example, info.name)
     assert reply.status == "ok" and reply == parse(info.example, info.name)
@@ -253,7 +255,8 @@ def test_strict_index_has_the_markers_of_the_strict_grammars() -> None:
     for name in NAMES:
         markers = {step.terminal.regex for step in registry.automaton(name, lenient=False).top_level_markers}
         indexed = {o.regex for o in strict.openers if o.format == name}
-        assert indexed <= markers
+        # of a marker that plain text has, too, only the other spellings count
+        assert all(regex in markers or any(regex.endswith(f")(?:{m})") for m in markers) for regex in indexed)
         assert not any(o.inserted for o in strict.openers)
         followed = {o.regex: o.following for o in strict.openers if o.format == name}
         for step in registry.automaton(name, lenient=False).top_level_markers:

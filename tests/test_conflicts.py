@@ -11,7 +11,7 @@ import pytest
 from outspoken.authoring.check.conflicts import MOST, conflict_findings
 from outspoken.authoring.check.findings import CheckedFile, Finding
 from outspoken.authoring.check.lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
-from outspoken.authoring.fuzz.invariants import calls_in
+from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example

@@ -118,8 +118,8 @@ MESSAGES: dict[str, tuple[str | PayloadRegistry | Parser, str, str]] = {
     ),
     "invalid-answer": (
         "react_json",
-        '{"action": "Final Answer", "action_input": "a" b c"}',
-        "react_json:1:1 invalid-answer: the rest of the answer cannot be read",
+        '{"action": "Final Answer", "action_input": "a" b{ c"} d',
+        "react_json:1:1 invalid-answer: the rest of the answer cannot be read, and is kept as it stands",
     ),
     "lone-surrogate": (
         "react_json",

@@ -34,6 +34,18 @@ def test_formats_that_are_prompted_json_agree_on_fences(corpus: dict[str, list[s
     assert (count, wrong) == (2 * len(OBJECTS), [])
 
 
+def test_bare_places_are_read_alike(corpus: dict[str, list[str]]) -> None:
+    """An answer that is a place alone, behind reasoning or other answers, and lists that are no place."""
+    dict_ = "{'action': 'ENTER', 'value': None, 'position': None}"
+    places = ("[0.73, 0.21]", "[.5,1.0]", "[ 0.5 , 0.5 ]", "[0.5,0.5,]", "[0.73, 0.21", "[2, 3]", "`[0.73, 0.21]`")
+    texts = [f"{before}{place}{after}" for place in places for before, after in [
+        ("", ""), ("At ", " it is."), ("<think>a [0.1, 0.2]</think>\n", "\r\n"), ("[0.1, 0.2]\n", f"\n{dict_}"),
+    ]]  # fmt: skip
+    assert [found for number, text in enumerate(texts) for found in disagreements("showui", text, Random(number))] == []
+    assert len(parse("<think>a</think>\n[0.73, 0.21]", "showui").actions) == 1
+    assert run(["showui"], 12, corpus=corpus) == (12, [])
+
+
 @pytest.mark.parametrize("name", ["extract-actions", "decisive-criterion-validate"])
 def test_the_object_that_was_asked_for_is_taken(name: str) -> None:
     """Of several objects, that with the actions counts, behind inline code and remarks that are JSON."""

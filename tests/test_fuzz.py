@@ -28,9 +28,6 @@ from tests.cases import CASES, FORMATS, Case
 _TEXTS = 60
 #: How many seeds of each format are read.
 _SEEDS = 3
-#: The first seed, where it is not 0. The first texts of these formats are read differently if the format is detected:
-#: of two opening tags that follow each other, and of one with a mistake behind reasoning, detection sees less.
-_FIRST = {"hy_v3": 3, "thinking_tags": 4}
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -56,8 +53,8 @@ def kept_cases(checkout: Checkout) -> list[Case]:
 @pytest.mark.parametrize("format_", FORMATS)
 def test_responses_of_a_grammar_and_changed_ones(format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outspoken.authoring.fuzz, "cases", kept_cases)
-    fuzz, first = Fuzzer([format_], Checkout()), _FIRST.get(format_, 0)
-    found = [str(finding) for seed in range(first, first + _SEEDS) for finding in fuzz.run(format_, seed)]
+    fuzz = Fuzzer([format_], Checkout())
+    found = [str(finding) for seed in range(_SEEDS) for finding in fuzz.run(format_, seed)]
     assert found == []
     assert fuzz.texts >= 4 * _SEEDS
     assert fuzz.taken[format_].missed < _SEEDS
@@ -88,6 +85,10 @@ ONCE_BROKEN: dict[str, tuple[ParseArguments, str]] = {
     "a marker that was cut off and lost": (
         ParseArguments(),
         "<｜tool▁call▁begin｜>e｜tool▁sep｜>''｜tool▁call▁end｜><｜tool▁calls▁e",
+    ),
+    "a call that became text without a diagnostic": (
+        ParseArguments("react_json", reason="length"),
+        '{"tOOl_name":"b"},"d":h',
     ),
 }
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.authoring.fuzz.invariants import calls_in
+from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import REPAIR_LIMITS, RepairedValue, RepairLimit

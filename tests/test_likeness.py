@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 
-from outspoken import parse, render
+from outspoken import load_format, parse, render
 from outspoken.authoring.new_format.call_slots import UnclearError, slots_of_object, tokens
 from outspoken.authoring.new_format.grammar_writer import HeaderFields, grammar
 from outspoken.authoring.new_format.notation import Notation
@@ -131,6 +134,19 @@ def test_format_is_nearest_to_itself(known: dict[str, Notation]) -> None:
         unchanged += [name] * (found.changes == 0)
     assert len(told) >= NEAREST, told
     assert len(unchanged) >= FOUND, unchanged
+
+
+def test_added_formats_take_none_away(known: dict[str, Notation], tmp_path: Path) -> None:
+    """Beside formats that resemble no other, and one that writes as another does, as many are nearest to themselves."""
+    twin = tmp_path / "twin.lark"
+    text = CHECKOUT.grammar("hermes").read_text("utf-8").replace("// format:  hermes", "// format:  twin")
+    twin.write_text(re.sub(r"// aliases:.*\n", "", text), "utf-8")
+    copytree(CHECKOUT.grammars / "shared", tmp_path / "shared")
+    files = [twin, *sorted((Path(__file__).parent / "authored").glob("*.lark"))]
+    added = {name: rendered_notation(name) for name in map(load_format, files)}
+    more = {name: inferred for name, inferred in added.items() if inferred is not None}
+    assert "twin" in more
+    test_format_is_nearest_to_itself({**more, **known})
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from outspoken import parse
+from outspoken.grammar import registry
 from outspoken.patterns.near_miss import fragments, near_miss_pattern, near_misses
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.recovery.near_markers import find_near
+from tests.cases import FORMATS
+from tests.loops import in_one_item
 
 MARKERS = ("<tool_call>", "</parameter>", "<|tool_call_begin|>", "Action:", "<ab>", '"name": ')
 
@@ -52,3 +56,45 @@ def test_spellings_of_patterns() -> None:
 def test_near_markers_of_a_text() -> None:
     text = "a <tol_call> b <tool_call> c <tool\n_call> d x<tool_call>"
     assert find_near(text, ["<tool_call>"]) == {2: {"<tool_call>": ((12, 2),)}, 29: {"<tool_call>": ((41, 2),)}}
+
+
+def closers(format_: str) -> Iterator[str]:
+    """The long markers of a format that end with a sign: `</tool_call>`."""
+    terminals = registry.automaton(format_).tables.terminals.values()
+    written = {terminal.canonical.strip() for terminal in terminals}
+    yield from sorted(w for w in written if len(w) >= 8 and not w[-1].isalnum() and w[-1] not in "\"':")
+
+
+#: What may follow a marker whose last characters are missing: none of it is the marker's.
+BEHIND = (" B.", " Bx y", " .B", "B. More", "But so", " \nB", "B", " ")
+
+
+@in_one_item("format_", FORMATS)
+def test_what_follows_a_marker_that_lacks_its_end_is_no_part_of_it(format_: str) -> None:
+    """Neither white space nor a letter behind a marker is taken for a character that it lacks.
+
+    What it lacks itself may stand behind another character.
+    """
+    for written in closers(format_):
+        pattern = re.compile(near_miss_pattern(written))
+        for cut in (1, 2):
+            for behind in BEHIND:
+                begun = written[:-cut]
+                text = f"{begun}{behind}\nMore"
+                ends = [end for end, _ in near_misses(text, 0, written)]
+                ends += [match.end() for match in [pattern.match(text)] if match and cut == 1]
+                ends += [end for end, _ in find_near(text, [written]).get(0, {}).get(written, ())]
+                own = next((at for at, char in enumerate(behind) if char in written[-cut:]), -1)
+                assert all(end <= len(begun) + own + 1 for end in ends), (text, ends)
+
+
+@in_one_item("format_", FORMATS)
+def test_text_behind_a_closer_that_lacks_its_end_stays_text(format_: str) -> None:
+    """Of an example that ends with a closing marker; a call that is not run may keep it in its raw text."""
+    example = registry.header(format_).example.rstrip()
+    if not any(example.endswith(written) for written in closers(format_)):
+        return
+    for behind in (" B.", "B. More"):
+        reply = parse(example[:-2] + behind, format_)
+        runs = [call for call in (*reply.tool_calls, *reply.actions) if call.status in ("ok", "repaired")]
+        assert not runs or behind.strip() in f"{reply.text} {reply.reasoning}", (example[:-2] + behind, reply)

@@ -11,7 +11,7 @@ import pytest
 
 from outspoken import ActionText, Parser, Reply, UnknownFormatError, parse, render
 from outspoken.actions import MODELS, PageContext, PageElement
-from outspoken.actions.codec import effect_of
+from outspoken.actions.encoding import effect_of
 from outspoken.processing import ResponseProcessor, parse_action, parse_actions
 from tests.cases import CASES, Case
 from tests.loops import in_one_item

@@ -166,3 +166,23 @@ def test_every_public_name_can_be_imported_and_is_listed() -> None:
     assert set(names) <= set(dir(outspoken))
     with pytest.raises(AttributeError, match="module 'outspoken' has no attribute 'StreamParser'"):
         getattr(outspoken, "StreamParser")  # noqa: B009
+
+
+#: What says nothing: single markers, which many formats may have, and pairs of markers, which name the format.
+SAYS_NOTHING = {
+    "Good evening.<|end_message|>": None,
+    "Good evening.</s>": None,
+    "Good evening.\n <|END_OF_TURN_TOKEN|> \n": None,
+    "<TOOLCALL>[]</TOOLCALL>Nothing to do.": "nemotron_toolcall",
+    "Good evening.\n<TOOLCALL> [] </TOOLCALL>": "nemotron_toolcall",
+    "<|channel>thought\n<channel|>It is on the second floor.": "gemma4",
+}
+
+
+def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
+    for text, format_ in SAYS_NOTHING.items():
+        reply = parse(text)
+        assert (reply.format, reply.status, reply.diagnostics) == (format_, "ok", []), text
+        for size in (1, 4, 30):
+            pieces = [text[at : at + size] for at in range(0, len(text), size)]
+            assert list(stream(pieces))[-1] == Done(reply), (text, size)

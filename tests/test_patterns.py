@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import regex
 
+from outspoken import Parser, Reply
+from outspoken import parse as read
+from outspoken.grammar import registry
 from outspoken.grammar.compiler import compile_text
+from outspoken.patterns.arriving import while_arriving
 from outspoken.patterns.syntax import (
     UNBOUNDED,
     Alternatives,
@@ -20,6 +25,9 @@ from outspoken.patterns.syntax import (
     parse,
     without_groups,
 )
+from outspoken.results.errors import GrammarError
+from tests.cases import CASES
+from tests.loops import for_each, in_one_item
 
 A, B = Chars(("a",)), Chars(("b",))
 
@@ -88,3 +96,90 @@ def test_lark_gives_tables_and_definitions() -> None:
     assert tables.nodes[opened] == "tool_call"
     assert sorted(tables.states[opened]) == ["TOOL_NAME"]
     assert [(rule.short, rule.size) for rule in tables.rules if rule.short == "tool_call"] == [("tool_call", 3)]
+
+
+def is_undecided(pattern: str) -> bool:
+    """Does the pattern look ahead to what it must not find, or to a boundary, inside of what it looks ahead to?"""
+    return while_arriving(pattern) != pattern
+
+
+@in_one_item(
+    "pattern, text, more",
+    [
+        (r"a(?=b(?!c))", "ab", "cd"),
+        (r"a(?=b[ ]{0,9}(?![^\n]))", "ab  ", "c\n"),
+        (r"a(?=(?!cd)\w)", "ac", "de"),
+        (r"a(?=(?i:(?!c[xy]?d|ee)[^ ]))", "aCx", "d "),
+        (r"a(?=(?![x{]{1,2}\s?\[\d{0,3}\")[^ ])", "ax{ [12", '"3'),
+        (r"a(?=true\b)", "atrue", "e "),
+        (r"a(?=\Bx|b\B)", "ab", " b"),
+    ],
+)
+def test_a_look_ahead_waits_where_more_text_can_undo_it(pattern: str, text: str, more: str) -> None:
+    """The pattern for chunks holds wherever one of two characters more would change what the whole pattern says."""
+    arriving = regex.compile(while_arriving(pattern))
+    for end in range(1, len(text) + 1):
+        held = arriving.match(text[:end], partial=True)
+        answers = [regex.match(pattern, text[:end] + char) is not None for char in (*more, *text[end : end + 1])]
+        if held is None or not held.partial:
+            assert answers == [held is not None] * len(answers), text[:end]
+    held = arriving.match(text, partial=True)
+    assert held is not None
+    assert held.partial
+    assert {regex.match(pattern, text + char) is None for char in more} == {True, False}
+
+
+def streamed(name: str, text: str, size: int) -> Reply:
+    session = Parser(name).session()
+    for at in range(0, len(text), size):
+        session.feed(text[at : at + size])
+    session.close()
+    assert session.reply is not None
+    return session.reply
+
+
+#: Texts with markers that no short response of the corpus has.
+MORE = {
+    "glm_v_web": ["Action:<|begin_of_box|>Wait", "Action: Wait "],
+    "react_json": ['Hm.\n`{"action": "f", "action_input": {"a": 1}}`  '],
+    "showui": ['{"action": "CLICK", "value": null, "position": [0.1, 0.2], }'],
+}
+
+
+def around_look_aheads(name: str) -> list[str]:
+    """Beginnings of responses that end behind such a marker, where its look-ahead is not decided."""
+    terminals = registry.automaton(name).tables.terminals.values()
+    patterns = [regex.compile(t.regex) for t in terminals if t.regex and is_undecided(t.regex)]
+    texts = [case.text for case in CASES if case.format == name and case.kind == "ok" and len(case.text) < 250]
+    found = dict[str, None]()
+    for text in [*MORE.get(name, ()), *texts]:
+        for match in [found for pattern in patterns for found in list(pattern.finditer(text))[:1]]:
+            found |= dict.fromkeys([text[:end] for end in range(match.end(), min(match.end() + 25, len(text) + 1))])
+    return list(found)
+
+
+def has_undecided(name: str) -> bool:
+    return any(is_undecided(terminal.regex) for terminal in registry.automaton(name).tables.terminals.values())
+
+
+def test_look_aheads_in_look_aheads_read_alike_in_pieces() -> None:
+    """Texts that end at each place inside of what a marker looks ahead to, with another character or none behind."""
+    names = [name for name in registry.names() if has_undecided(name)]
+    assert names
+    for_each(names, check_pieces)
+
+
+def check_pieces(name: str) -> None:
+    texts = around_look_aheads(name)
+    assert texts
+    for i, beginning in enumerate(texts[:: max(len(texts) // 10, 1)]):
+        for k, more in enumerate(("", " A."[i % 3], '\n<[:`"{9'[i % 8])):
+            text = beginning + more
+            format_ = "auto" if (i + k) % 20 == 0 else name
+            assert streamed(format_, text, (1, 3)[(i + k) % 2]) == read(text, format=format_), text
+
+
+def test_the_end_of_the_text_in_a_look_ahead_is_refused(tmp_path: Path) -> None:
+    grammar = "// format: f\nstart: (TEXT | _OPEN)*\n_OPEN: /<a>(?=b|\\s*$)/\n%import .shared.text (TEXT)\n"
+    with pytest.raises(GrammarError, match="end of every chunk"):
+        compile_text(grammar, tmp_path / "f.lark")

@@ -288,6 +288,25 @@ def test_text_blocks_are_one_text() -> None:
     assert REGISTRY.parse(["Hi CA", f"RD: {P}"]).payloads == reply.payloads
 
 
+def test_texts_with_another_block_between_them_do_not_run_together() -> None:
+    """Blocks are joined like those of a provider, beside payloads, too; blocks that meet are one text."""
+    call = {"type": "tool_use", "id": "t"}
+    kept = 'CARD: {"a": 1,} bye'
+    for blocks, expected in [
+        (["One.", call, "Two."], "One. Two."),
+        (["One.\n\n", call, call, "Two."], "One.\n\nTwo."),
+        (["One", call, ", two"], "One, two"),
+        (["One.", "Two.", call, "Three.", call], "One.Two. Three."),
+        ([call, "One.", call, "", "Two."], "One. Two."),
+        (["One. ", call, f"CARD: {P}\n\nTwo.", call, "Three."], "One.\n\nTwo. Three."),
+        ([f"One. CARD: {P}", call, "Two."], "One. Two."),
+        (["One.", call, kept, call, "Two."], f"One. {kept} Two."),
+        ([f"One.{kept[:9]}", call, kept[9:]], f"One.{kept[:9]} {kept[9:]}"),
+    ]:
+        reply = REGISTRY.parse(blocks, repair="none")
+        assert (reply.text, reply.to_message()["message"]) == (expected, expected), blocks
+
+
 def test_the_texts_between_payloads_tile_the_response() -> None:
     text = f"One.\n\nCARD: {P}\n\nTwo {{x}}\nCARD: {{bad}}\nThree"
     reply = REGISTRY.parse(text)

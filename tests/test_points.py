@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from outspoken import Box, Done, Point, Screen, Settings, parse, stream
+from outspoken import Box, Done, Point, Reply, Screen, Settings, parse, stream
 from outspoken.actions.fields import FieldError, read_point
+from outspoken.grammar import registry
 from outspoken.results.geometry import SPACES, Space, smart_resize
+from tests.cases import CASES, FORMATS
 from tests.loops import in_one_item
 
 #: The field of an action with its point, which not all actions have.
@@ -234,3 +236,64 @@ def test_points_are_not_converted_where_formats_share_a_marker_and_all_words() -
     reply = parse(f"It is there.\n<code_env>\n{own}\n</code_env>", screen=screen)
     point = getattr(reply.actions[0], NAME)
     assert (point.x, point.y, reply.diagnostics) == (960, 270, [])
+
+
+#: Where no numbers of places are written.
+WITHOUT_NUMBERS = ("", "mark", "desc")
+
+
+def acting(reply: Reply) -> list[Any]:
+    """The actions with points of a sound reply, without the spaces of these."""
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            items = cast("dict[str, Any]", value).items()
+            return {key: bare(item) for key, item in items if key not in ("space", "raw", "span")}
+        return [bare(item) for item in cast("list[Any]", value)] if isinstance(value, (list, tuple)) else value
+
+    found = [action.model_dump() for action in reply.actions if "Point(" in repr(action)]
+    return [bare(action) for action in found] if reply.status == "ok" else []
+
+
+def test_points_that_two_formats_read_alike_in_other_spaces_are_never_guessed() -> None:
+    """Of all pairs of formats with other spaces, the sound texts of one that the other one reads as the same actions.
+
+    With `auto`, all such points stay in the model's numbers, and are reported, with a screen and without.
+    """
+    spaces = {name: str(registry.header(name).space) for name in FORMATS if registry.header(name).actions}
+    spaces = {name: space for name, space in spaces.items() if space not in WITHOUT_NUMBERS}
+    cases = [(case.format, case.text) for case in CASES if case.format in spaces and case.kind == "ok"]
+    texts = [*cases, *[(name, registry.header(name).example) for name in spaces]]
+    pairs: set[tuple[str, str]] = set()
+    for name, text in texts:
+        wanted = acting(parse(text, name)) if len(text) < 3000 else []
+        others = {
+            other
+            for other, space in spaces.items()
+            if wanted and space != spaces[name] and acting(parse(text, other)) == wanted
+        }
+        if not others:
+            continue
+        pairs |= {(name, other) for other in others}
+        for screen in (None, Screen(1920, 1080)):
+            reply = parse(text, screen=screen)
+            assert acting(reply) in ([], wanted), text
+            pointing = [action.span for action in reply.actions if "Point(" in repr(action)]
+            reported = [found.span for found in reply.diagnostics if found.code == "ambiguous-space"]
+            assert reported == pointing, text
+            assert list(stream([text[:9], text[9:]], screen=screen))[-1] == Done(reply)
+    assert len(pairs) > 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<|recipient|>os\npyautogui.click(x=0.5, y=1)", "## Code:\n```python\npyautogui.click(x=0.5, y=1)\n```"],
+)
+def test_points_of_formats_with_the_words_of_another_one_are_not_guessed(text: str) -> None:
+    """Two formats write the same calls between other markers."""
+    for screen in (None, Screen(1920, 1080)):
+        reply = parse(text, screen=screen)
+        point: Any = getattr(reply.actions[0], NAME)
+        assert (point.x, point.y, [found.code for found in reply.diagnostics]) == (0.5, 1, ["ambiguous-space"])
+        assert reply.diagnostics[0].severity == ("warning" if screen else "note")
+        assert parse(text, screen=screen, settings=Settings(coordinates="unit")).diagnostics == []

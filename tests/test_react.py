@@ -9,14 +9,19 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from outspoken import Event, Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
 from outspoken.providers import ProviderStream
+from tests.loops import in_one_item
 
 DATA = Path(__file__).parents[2] / "shared" / "conformance" / "gui" / "vectors.jsonl"
+
+#: How an object may go on that is no JSON.
+BROKEN = ('},"d":h', '},"d":h}', ',"d":h', ',"d":h}', ', "d": "h\n', " and so on}")
 
 ANSWER = '{"action": "Final Answer", "action_input": '
 
@@ -52,6 +57,37 @@ def codes(reply: Reply) -> list[str]:
 
 
 # the answer
+
+
+def with_bare_quotes(answer: str, random: Random) -> str:
+    """The answer with a quoted word or two, whose quotes are not escaped."""
+    words = answer.split(" ")
+    for at in sorted(random.sample(range(len(words)), random.choice((1, 2)))):
+        words[at] = f'"{words[at]}"' if random.random() < 0.8 else words[at] + '"'
+    return " ".join(words)
+
+
+@in_one_item("lead, tail", [("Action: ", ""), ("", ""), ("Thought: so.\nAction: ", "\n"), ("Action:\n```\n", "\n```")])
+def test_answers_with_bare_quotes(lead: str, tail: str) -> None:
+    """Quotes without backslashes anywhere in an answer, with a proven end or not, complete or cut.
+
+    The reply says what is damaged and holds every word, a complete answer is read as meant, and streams say the same.
+    """
+    random = Random(f"{lead}{tail}")
+    for number in range(12):
+        answer = with_bare_quotes("Take the boat from Oban at noon, then walk.", random)
+        text, reason = f'{lead}{ANSWER}"{answer}"}}{tail}', ("stop", None)[number % 2]
+        cut = random.randrange(text.index('"', len(lead + ANSWER) + 1) + 2, len(text)) if number % 3 == 2 else len(text)
+        reply = parse(text[:cut], "react_json", finish_reason=reason)
+        assert "".join(character for character in reply.text if character.isalpha()).endswith(
+            "".join(character for character in text[len(lead + ANSWER) : cut] if character.isalpha())
+        ), text[:cut]
+        assert reply.diagnostics, text[:cut]
+        if cut == len(text):
+            assert (reply.text, reply.status) == (answer, "repaired"), text
+        for size in (1, 5):
+            pieces = [text[at : min(at + size, cut)] for at in range(0, cut, size)]
+            assert read_stream("react_json", pieces, reason) == (reply.text, reply), text[:cut]
 
 
 @pytest.mark.parametrize(
@@ -216,6 +252,19 @@ def test_text_without_an_action_is_text(text: str, noted: str) -> None:
     assert ([segment.kind for segment in reply.segments], reply.text) == (["text"], text)
     assert codes(reply) == ["unread-markup"] * bool(noted)
     assert [text[slice(*diagnostic.span)] for diagnostic in reply.diagnostics] == [noted] * bool(noted)
+
+
+@in_one_item(
+    "key, rest", [(key, rest) for key in ("action", "tool", "tool_name", "tOOl_name", "TOOL") for rest in BROKEN]
+)
+def test_broken_action_is_no_silent_text(key: str, rest: str) -> None:
+    """An object that begins as an action does, but cannot be read: whatever its keys are, a diagnostic says so."""
+    for begun in (f'{{"{key}":"b"', f'{{\n  "{key}": "b"', f'So:\n{{"{key}": "b"'):
+        text = begun + rest
+        for reason in (None, "stop"):
+            reply = parse(text, "react_json", finish_reason=reason)
+            assert codes(reply), (text, reason)
+            assert read_stream("react_json", [text[i : i + 5] for i in range(0, len(text), 5)], reason)[1] == reply
 
 
 def test_text_beside_an_action_in_a_fence() -> None:

@@ -31,7 +31,7 @@ from outspoken.recovery.search import recover
 from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
-from tests.loops import sound_cases
+from tests.loops import in_one_item, sound_cases
 
 QWEN = """<tool_call>
 <function=brew>
@@ -434,3 +434,47 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
             session.feed(char)
         session.close()
         assert session.reply == reply
+
+
+@in_one_item(
+    "format, lead, tail",
+    [
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": ', "}\n</tool_call>"),
+        ("hermes", '<tool_call>\n{"name": "f" "arguments": ', "}\n</tool_call>"),
+        ("hermes", '<tool_call>\n{"name": "f", "input": ', "}\n</tool_call>"),
+        ("json", '[{"name": "f", "arguments": ', "}]"),
+        ("harmony", "<|channel|>commentary to=functions.f <|constrain|>json<|message|>", "<|call|>"),
+        ("kimi_k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>", ""),
+        ("mistral", "[TOOL_CALLS]f[ARGS]", ""),
+        ("react", "Action: f\nAction Input: ", ""),
+        ("react_json", 'Action: {"action": "f", "action_input": ', "}"),
+        ("apertus", '<|tools_prefix|>[{"f": ', "}]<|tools_suffix|>"),
+    ],
+)
+def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail: str) -> None:
+    """Repairs of the same arguments have the same paths in every format."""
+    wanted = {
+        '{"a": {"b": [1, 2,]}, "c": 3}': ("a", "b"),
+        '{"a": {"b": [1, 2]}, "c": {"d": True}}': ("c", "d"),
+        '{"a": {"b" [1, 2]}}': ("a", "b"),
+    }
+    for arguments, path in wanted.items():
+        call = parse(lead + arguments + tail, format, finish_reason="stop").tool_calls[0]
+        paths = {repair.path for repair in call.repairs if repair.level != "markup" and repair.path}
+        assert paths == {path}, (arguments, call.repairs)
+
+
+@in_one_item(
+    "format, text",
+    [
+        ("pythonic", '[f(a={"b": [1, 2,]})]'),
+        (
+            "deepseek_v3_2",
+            '<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="false">'
+            '{"b": [1, 2,]}</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
+        ),
+    ],
+)
+def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text: str) -> None:
+    call = parse(text, format, finish_reason="stop").tool_calls[0]
+    assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)

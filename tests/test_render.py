@@ -181,6 +181,18 @@ def test_a_text_that_reads_back_as_two_is_not_written() -> None:
             render([Text(text=text, span=(0, 0)), call], "solar_open")
 
 
+def test_neighbouring_texts_are_written_with_their_separator() -> None:
+    """Texts with markup between them are written as the text of the reply has them, in any format."""
+    between = "<|end|><|start|>assistant<|channel|>commentary<|message|>"
+    for first, second in [("One.", "Two."), ("One.\n\n", "- two"), ("One", ", two"), ("One.", "\nTwo.")]:
+        reply = parse(f"<|channel|>final<|message|>{first}{between}{second}<|end|>", "harmony")
+        assert len(reply.segments) == 2
+        for name in ("harmony", "hermes", "thinking_tags"):
+            assert parse(render(reply, name), name).text.strip() == reply.text.strip()
+        read = parse(render(reply.segments, "harmony"), "harmony").text
+        assert read.split() == reply.text.split()
+
+
 @in_one_item("name", CALLING)
 def test_text_reasoning_and_calls_in_order(name: str) -> None:
     call = ToolCall(name="set_timer", arguments={"minutes": 12, "label": "tea"})

@@ -233,8 +233,8 @@ repairs changed: 1 case (hermes 1)
   hermes-err-comma
     input 0-72: <tool_call>\\n{"name": "f", "arguments": {"x": 1, "y": "a",}}\\n</tool_cal…
     segments[0].repairs:
-      - Repair(code="comma", level="notation", path=["arguments"], before=",", after="", line=2, column=45)
-      + Repair(code="trailing-comma", level="notation", path=["arguments"], before=",", after="", line=2, co…
+      - Repair(code="comma", level="notation", path=[], before=",", after="", line=2, column=45)
+      + Repair(code="trailing-comma", level="notation", path=[], before=",", after="", line=2, column=45)
 ''',
     ),
     (
@@ -395,7 +395,7 @@ cannot be accepted: 2 cases (hermes 2)
     status: "repaired" → "ok"
     segments[0].status: "repaired" → "ok"
     segments[0].repairs:
-      - Repair(code="trailing-comma", level="notation", path=["arguments"], before=",", after="", line=2, co…
+      - Repair(code="trailing-comma", level="notation", path=[], before=",", after="", line=2, column=45)
       + []
     - warning[trailing-comma]: a comma with nothing after it was dropped --> hermes:2:45 (offset 56)
     input:

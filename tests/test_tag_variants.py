@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outspoken import parse, stream
+from outspoken import Done, parse, stream
 
 #: the format, and how it writes a call with a value on lines of its own; `{open}` is inside the opening tag
 WRITTEN = [
@@ -39,3 +39,43 @@ def test_line_breaks_and_attributes_belong_to_the_tags() -> None:
                     assert events.reply == reply, text
                     assert [c.arguments for c in reply.tool_calls] == [{"text": value.replace("\n", line_break)}], text
                     assert (reply.text, reply.diagnostics) == ("", []), text
+
+
+#: Reasoning in tags as formats spell them, with what may stand before it.
+TAGS = [
+    ("thinking_tags", [("<tink>", "</tink>"), ("<THINKT>", "</tinking>"), ("<think a='1'>", "</think>")]),
+    (
+        "hy_v3",
+        [("<think:o>", "</think:o>"), ("<think:C>", "</think:e>"), ("<think:o>\n<think:C>", "</think:o></think:o>")],
+    ),
+]
+BEFORE = [
+    "",
+    "\n",
+    "Hi. ",
+    "\U0001f989",
+    "\U0001f989\n",
+    "So it is.",
+    "say ",
+    "(",
+    "<think>a</think>",
+    "<think>a</think> \n",
+]
+
+
+def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read() -> None:
+    """Wherever a tag may stand, the format that has it reads the same when it is detected, also two tags in a row.
+
+    What the named format reads as text is text.
+    """
+    for format, tags in TAGS:
+        for opener, closer in tags:
+            for before in BEFORE:
+                for line_break in ("", "\n"):
+                    text = f"{before}{opener}{line_break}r{closer}\nand more"
+                    named, found = parse(text, format), parse(text)
+                    assert found.reasoning == named.reasoning, text
+                    assert found.text == named.text, text
+                    for size in (1, 5):
+                        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+                        assert list(stream(pieces))[-1] == Done(found), text

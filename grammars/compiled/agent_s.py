@@ -21,7 +21,7 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "agent_s.lark": 367957129,
+    "agent_s.lark": 3430478046,
     "shared/code.lark": 2140030260,
     "shared/pyautogui.lark": 141350774,
     "shared/python_call.lark": 387974133,
@@ -38,6 +38,11 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "```p",
+    "``ypth",
+    "ython",
+)
 ACTIONS = (
     "agent.call_code_agent",
     "agent.click",

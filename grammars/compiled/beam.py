@@ -42,6 +42,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "to=",
+)
 ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (

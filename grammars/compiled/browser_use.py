@@ -36,6 +36,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "{",
+)
 ACTIONS = (
     "click",
     "click_element",

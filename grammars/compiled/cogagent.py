@@ -43,6 +43,7 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Grounded Operation:",
 )
+OPENERS = ()
 ACTIONS = (
     "CLICK",
     "DOUBLE_CLICK",

@@ -48,6 +48,7 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+OPENERS = ()
 ACTIONS = (
     "back",
     "call_user",

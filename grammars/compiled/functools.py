@@ -37,6 +37,11 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "func",
+    "tools",
+    "untcoo",
+)
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()

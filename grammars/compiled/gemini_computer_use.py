@@ -42,6 +42,9 @@ WEAK_MARKERS = (
     "\"name\":",
 )
 LINE_MARKERS = ()
+OPENERS = (
+    "{",
+)
 ACTIONS = (
     "click_at",
     "drag_and_drop",

@@ -17,10 +17,10 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "glm_v_web.lark": 3156600271,
+    "glm_v_web.lark": 2411233151,
     "shared/code.lark": 2140030260,
     "shared/glm_box.lark": 2927302618,
-    "shared/marks_bare.lark": 1313045675,
+    "shared/marks_bare.lark": 215445856,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 978610036,
 }
@@ -40,6 +40,7 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
 )
+OPENERS = ()
 ACTIONS = (
     "ANSWER",
     "Bing",
@@ -92,12 +93,12 @@ find_1 = lazy(
     r"hink(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing)?>|(?<![\s\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<"
     "think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|<think(?:ing)?>(?=\\r?\\n))))()|(?:(?:(?<![^\\n])Action:\\s{0,"
     r"9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|"
-    r"Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-"
-    r"Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?"
-    r"\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)("
-    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<!"
-    r"[^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Tho"
-    r"ught:)()|(?:<\|end_of_box\|>)())",
+    r"Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<])))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Cli"
+    r"ck|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<con"
+    r"tent>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<"
+    r"])))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|x"
+    r"ml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n]"
+    r")Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)())",
     "search",
 )
 match_1 = lazy(
@@ -105,22 +106,23 @@ match_1 = lazy(
     r"(?:(?:(?i:(?<![^\n>\w.!?。！？…])<think(?:ing)?>|(?<=[\n>][ ])<think(?:ing)?>|(?<=[\n>][ ][ ])<think(?:ing"
     ")?>|(?<![\\s\\S][ ])(?<=[ ])<think(?:ing)?>|(?<=[.!?:。！？…][ ])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])"
     r"|<think(?:ing)?>(?=\r?\n))))()|(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,"
-    r"20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]"
-    r"*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<c"
-    r"ontent>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh"
-    r"|Bing|Google)(?![^\r\n.<]))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```"
-    r"(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,"
-    r"1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|(?:<\|end_of_box\|>)()",
+    r"20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|(?:Wait|GoBack|Refresh|Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<])))"
+    r"))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\["
+    r")|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:W"
+    r"ait|GoBack|Refresh|Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<])))())|)|(?:(?i:```(?<![^\n ]```)(?:json|xm"
+    r"l|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]```"
+    r"`)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?<![^\n])Memory_Updated:()|(?:(?<![^\n])Thought:)()|"
+    r"(?:<\|end_of_box\|>)()",
 )
-match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?(?![^\r\n<]))()")
+match_2 = lazy(globals(), "match_2", r"(?:<\/content>\.?[ \t]{0,999}(?![^\r\n<]))()")
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
-    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))|</content>|(?:(?![^\n]?</content>)(?:<(?:/(?:c"
-    r"(?:o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]"
-    r"ent>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]tent>|tent>)|[^\n]onte"
-    r"nt>|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/content>|c/ontent>|["
-    r"^\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<])))))|</content>|(?:(?![^\n]?</con"
+    r"tent>)(?:<(?:/(?:c(?:o(?:n(?:t(?:e(?:n(?:t(?:[^\n]>|[^\w\s]|(?=[\s\S]))|[^\n]t>|>t|[^\n]>|>)|[^\n]nt>|t"
+    r"n>|[^\n]t>|t>)|[^\n]ent>|net>|[^\n]nt>|nt>)|[^\n]tent>|etnt>|[^\n]ent>|ent>)|[^\n]ntent>|tnent>|[^\n]te"
+    r"nt>|tent>)|[^\n]ontent>|notent>|[^\n]ntent>|ntent>)|[^\n]content>|ocntent>|[^\n]ontent>|ontent>)|[^\n]/"
+    r"content>|c/ontent>|[^\n]content>|content>)|/<content>|</content>|(?<!<)/content>))",
     "search",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
@@ -133,25 +135,25 @@ match_5 = lazy(
     "(?:(?:(?i:(?<![ \\t\"'`“‘«(\\[{\\/\\\\])<think(?:ing)?>(?![\"'`”’»)\\]},;:.!?\\/])|(?<=[ \\t])<think(?:i"
     "ng)?>(?![ \\t\"'`”’»)\\]},;:.!?\\/]))))|(?:(?i:<\\/think(?:ing)?>))()",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\]\.?(?![^\r\n<]))()|(?:\];[ ]?\[)()")
+match_6 = lazy(globals(), "match_6", r"(?:\]\.?[ \t]{0,999}(?![^\r\n<]))()|(?:\];[ ]?\[)()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<conten"
-    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))",
+    r"t>))|(?:Wait|GoBack|Refresh|Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<])))))",
     "search",
 )
-match_7 = lazy(globals(), "match_7", r"(?:\]\.?(?![^\r\n<]))()")
+match_7 = lazy(globals(), "match_7", r"(?:\]\.?[ \t]{0,999}(?![^\r\n<]))()")
 find_2 = lazy(
     globals(), "find_2",
     r"(?=[AMT])(?=(?<![a-z])(?:[A](?<![^\n](?s:.))cti|[M](?<![^\n](?s:.))emo|[T](?<![^\n](?s:.))hou))(?:(?:(?"
     r":(?<![^\n])Action:\s{0,9}(?:<\|begin_of_box\|>)?(?=[A-Z][A-Za-z]{2,20}(?:[ ]?\[|;[ ]?(?:\[|<content>))|"
-    r"(?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]{2,20}(?=[ ]?\[)|("
-    r"?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x0c\r\n]*(?:(?:;[ ]"
-    r"?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?![^\r\n.<]))())|)|(?<"
-    r"![^\n])Memory_Updated:|(?:(?<![^\n])Thought:)())",
+    r"(?:Wait|GoBack|Refresh|Bing|Google)(?=\.|[ \t]{0,999}(?![^\r\n<])))))(?:[ \t\x0c\r\n]*(?:([A-Z][A-Za-z]"
+    r"{2,20}(?=[ ]?\[)|(?!Click|Type|Scroll)[A-Z][A-Za-z]{2,20}(?=;[ ]?\[)|ANSWER(?=;[ ]?<content>))(?:[ \t\x"
+    r"0c\r\n]*(?:(?:;[ ]?<content>)()|(?:;[ ]?\[)()|(?:[ ]?\[)())|)|((?:Wait|GoBack|Refresh|Bing|Google)(?=\."
+    r"|[ \t]{0,999}(?![^\r\n<])))())|)|(?<![^\n])Memory_Updated:|(?:(?<![^\n])Thought:)())",
     "search",
 )
-match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.(?![^\r\n<])())")
+match_8 = lazy(globals(), "match_8", r"[ \t\x0c\r\n]*(?:\.[ \t]{0,999}(?![^\r\n<])())")
 match_leading = None
 
 

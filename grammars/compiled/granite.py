@@ -42,6 +42,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "<tool_call>",
+)
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()

@@ -45,6 +45,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "to=",
+)
 ACTIONS = ()
 OVERLAP = 13
 VALUE_CLOSERS = ()

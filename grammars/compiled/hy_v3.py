@@ -17,9 +17,9 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "hy_v3.lark": 2951056284,
+    "hy_v3.lark": 3551922809,
     "shared/code.lark": 2140030260,
-    "shared/hunyuan.lark": 3760092738,
+    "shared/hunyuan.lark": 4088125484,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
@@ -50,6 +50,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
@@ -70,16 +71,18 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep))(?:[ \t"
-    r"\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*"
-    "(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s]{1,2"
-    r"0})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))[ \t"
-    "\\x0c\\r\\n]*()|(?:<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,20"
-    r"0})(?:[ \t\x0c\r\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1"
-    r",20})?>)())|))|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```("
-    r"?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s"
-    r"]{1,20})?｜>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think:[^<>\s]{1,20}>)()|<think>()|(?:(?:<tool_call(?::"
-    r"[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
+    r"(?:(?:(?<![^\n>\w.!?。！？…])<think:[^<>\s]{1,20}>|(?<=[\n>][ ])<think:[^<>\s]{1,20}>|(?<=[\n>][ ][ ])<thi"
+    r"nk:[^<>\s]{1,20}>|(?<![\s\S][ ])(?<=[ ])<think:[^<>\s]{1,20}>|(?<=[.!?:。！？…][ ])<think:[^<>\s]{1,20}>(?"
+    "![\"'`”’»)\\]},;:.!?\\/])|<think:[^<>\\s]{1,20}>(?=\\r?\\n)))()|(?:<tool_calls(?::[^<>\\s]{1,20})?>(?="
+    r"\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<tool_sep))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s"
+    "]{1,20}>|>(?=\\r?\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\["
+    r"\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})"
+    r"?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))[ \t\x0c\r\n]*()|(?:<arg_key(?::[^<>\s]{1,"
+    "20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key("
+    r"?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|))|)|(?:(?"
+    r"i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{"
+    r"0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,20})?｜>()|`(?<!``)[^`\n]{1,1000}`"
+    r"(?!`)()|<think>()|(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -120,22 +123,6 @@ may_lack_closer_1 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r"
-    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s"
-    r"]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))"
-    r"(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0"
-    "c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<"
-    r">\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)[ \t\x0c\r\n]*())|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20"
-    r"})?>)())|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())",
-)
-match_9 = lazy(
-    globals(), "match_9",
-    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_call(?::[^<>\s]{"
-    r"1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key("
-    r"?::[^<>\s]{1,20})?>))",
-)
-match_10 = lazy(
-    globals(), "match_10",
     r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<tool_c"
     r'all(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s"
@@ -145,6 +132,22 @@ match_10 = lazy(
     "1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_ke"
     r"y(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<\/"
     r"think:[^<>\s]{1,20}>)()|(?:<think:[^<>\s]{1,20}>)",
+)
+match_9 = lazy(
+    globals(), "match_9",
+    r"[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r"
+    "\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<>\\s"
+    r"]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))"
+    r"(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0"
+    "c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/tool_call(?::[^<"
+    r">\s]{1,20})?>)|(?:<tool_sep(?::[^<>\s]{1,20})?>)[ \t\x0c\r\n]*())|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20"
+    r"})?>)())|))|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())",
+)
+match_10 = lazy(
+    globals(), "match_10",
+    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_call(?::[^<>\s]{"
+    r"1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key("
+    r"?::[^<>\s]{1,20})?>))",
 )
 match_11 = lazy(globals(), "match_11", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 match_12 = lazy(
@@ -201,11 +204,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.text(text[pos:e], pos, e)
                             g = m.lastindex
-                            if g == 6:
-                                start0 = m.start(1)
+                            if g == 7:
+                                start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                key0 = m[5]
+                                name0 = m[3]
+                                key0 = m[6]
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -234,59 +237,64 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
+                    if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 5:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
+                        name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                        pos = m.end()
-                        s = 3
-                        continue
-                    if g == 6:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[5]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 12:
-                        start0 = m.start()
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                         pos = m.end()
                         s = 4
                         continue
+                    if g == 7:
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        key0 = m[6]
+                        pos = m.end()
+                        s = 2
+                        continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<tool_calls:opensource>\n', _DATA_FENCE…
+                    # state 1: at an opening marker; expected: '<think:opensource>', '<tool_calls:opens…
                     m = match_2(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 4:
-                        start0 = m.start(1)
+                    if g == 1:
+                        start0 = m.start()
+                        pos = m.end()
+                        s = 3
+                        continue
+                    if g == 5:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
+                        name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                         pos = m.end()
-                        s = 3
+                        s = 4
                         continue
-                    if g == 6:
-                        start0 = m.start(1)
+                    if g == 7:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[5]
+                        name0 = m[3]
+                        key0 = m[6]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 7:
+                    if g == 8:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '<tool_calls:opensource>\n'
@@ -315,7 +323,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 8:
+                    if g == 9:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -341,7 +349,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 9:
+                    if g == 10:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -367,20 +375,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 10:
+                    if g == 11:
                         pos = m.end()
                         s = 5
                         continue
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         end_code(out, start0, m.end())
                         pos = m.end()
                         s = 6
-                        continue
-                    if g == 12:
-                        start0 = m.start()
-                        pos = m.end()
-                        s = 4
                         continue
                     if g == 13:
                         start0 = m.start()
@@ -509,72 +512,14 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 4:
-                        # state 3: after '</tool_call:opensource>\n'; expected: '<tool_call:opensource>', '…
-                        if pos == n:
-                            return None
-                        m = match_8(text, pos)
-                        if m is not None:
-                            g = m.lastindex
-                            if g == 6:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                                start0 = m.start(4)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[5]
-                                pos = m.end()
-                                # after '<tool_sep:opensource>\n' in tool_call; expected: '</tool_call:open…
-                                if pos == n:
-                                    return None
-                                m = match_9(text, pos)
-                                if m is not None:
-                                    g = m.lastindex
-                                    if g == 2:
-                                        if not name0 or (known is not None and name0 not in known):
-                                            return None
-                                        if parts0.__class__ is not str:
-                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                                        pos = m.end()
-                                        s = 6
-                                        continue
-                                    return None
-                                if args0 is not None or key0 is not None:
-                                    return True
-                                return bool(out.segments or out.run_model)
-                            if g == 7:
-                                start0 = m.start(1)
-                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                if not name0 or (known is not None and name0 not in known):
-                                    return None
-                                if parts0.__class__ is not str:
-                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                                pos = m.end()
-                                s = 6
-                                continue
-                            if g == 8:
-                                out.after_text = False
-                                pos = m.end()
-                                s = 6
-                                continue
-                            return None
-                        return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after '<think:opensource>' in think; expected: REASONING
+                        # state 3: after '<think:opensource>' in think; expected: REASONING
                         e = pos
                         while True:
                             e = text.find("<", e)
                             if e < 0:
                                 m = None
                                 break
-                            m = match_10(text, e)
+                            m = match_8(text, e)
                             if m is not None:
                                 break
                             e += 1
@@ -695,6 +640,64 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             s = 6
                             continue
                         return None
+                    else:
+                        # state 4: after '</tool_call:opensource>\n'; expected: '<tool_call:opensource>', '…
+                        if pos == n:
+                            return None
+                        m = match_9(text, pos)
+                        if m is not None:
+                            g = m.lastindex
+                            if g == 6:
+                                start0 = m.start(1)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[2]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                start0 = m.start(4)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[5]
+                                pos = m.end()
+                                # after '<tool_sep:opensource>\n' in tool_call; expected: '</tool_call:open…
+                                if pos == n:
+                                    return None
+                                m = match_10(text, pos)
+                                if m is not None:
+                                    g = m.lastindex
+                                    if g == 2:
+                                        if not name0 or (known is not None and name0 not in known):
+                                            return None
+                                        if parts0.__class__ is not str:
+                                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                        pos = m.end()
+                                        s = 6
+                                        continue
+                                    return None
+                                if args0 is not None or key0 is not None:
+                                    return True
+                                return bool(out.segments or out.run_model)
+                            if g == 7:
+                                start0 = m.start(1)
+                                name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                                name0 = m[2]
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                                pos = m.end()
+                                s = 6
+                                continue
+                            if g == 8:
+                                out.after_text = False
+                                pos = m.end()
+                                s = 6
+                                continue
+                            return None
+                        return bool(out.segments or out.run_model)
         else:
             if s < 7:
                 if s < 6:
@@ -730,15 +733,15 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 6:
-                        start0 = m.start(1)
+                    if g == 7:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[5]
+                        name0 = m[3]
+                        key0 = m[6]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 10:
+                    if g == 11:
                         pos = m.end()
                         s = 5
                         continue

@@ -17,9 +17,9 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "hy_v4.lark": 3560251235,
+    "hy_v4.lark": 1749415440,
     "shared/code.lark": 2140030260,
-    "shared/hunyuan.lark": 3760092738,
+    "shared/hunyuan.lark": 4088125484,
     "shared/text.lark": 3208784555,
     "shared/think.lark": 978610036,
     "shared/turn.lark": 3074038624,
@@ -49,6 +49,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (
@@ -69,17 +70,20 @@ match_1 = lazy(
 first_1 = lazy(globals(), "first_1", r"[<`]", "search")
 match_2 = lazy(
     globals(), "match_2",
-    r"(?:(?:<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:arg_key|\/t"
-    r"ool_call))))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))"
-    "))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})(?:[ \\t\\x0c\\r\\n]*(?:((?:<\\/t"
-    r"ool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-"
-    "]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],;|\\\\]{0,199})[ \\t\\x0c\\r"
-    r"\n]*())|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*("
-    "?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t"
-    r"\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml"
-    r"|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````"
-    r")[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,20})?｜>()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<think:[^<>\s]{1,20"
-    r"}>)()|<think>()|(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))()",
+    r"(?:(?:(?<![^\n>\w.!?。！？…])<think:[^<>\s]{1,20}>|(?<=[\n>][ ])<think:[^<>\s]{1,20}>|(?<=[\n>][ ][ ])<thi"
+    r"nk:[^<>\s]{1,20}>|(?<![\s\S][ ])(?<=[ ])<think:[^<>\s]{1,20}>|(?<=[.!?:。！？…][ ])<think:[^<>\s]{1,20}>(?"
+    "![\"'`”’»)\\]},;:.!?\\/])|<think:[^<>\\s]{1,20}>(?=\\r?\\n)))()|(?:(?:<tool_calls(?::[^<>\\s]{1,20})?>(?"
+    r"=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>[^<]{1,200}<(?:arg_key|\/tool_call))))(?:[ \t\x0c\r\n]*(?:((?:<to"
+    r'ol_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
+    r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:("
+    r"(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s"
+    "<>\"'=(){}\\[\\],;|\\\\]{0,199})[ \\t\\x0c\\r\\n]*())|)|(?:<\\/tool_calls(?::[^<>\\s]{1,20})?>)())|)|(?:"
+    "<arg_key(?::[^<>\\s]{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r"
+    r"\n]*(?:(?:<\/arg_key(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|)"
+    r")|))|))|))|)|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!jso"
+    r"n|xml|tool)[^`\n]{0,80}\n))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|<｜hy_eos(?::[^<>\s]{1,20})?｜>()|`(?<!"
+    r"``)[^`\n]{1,1000}`(?!`)()|<think>()|(?:(?:<tool_call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0"
+    r",9}<))))()",
 )
 match_3 = lazy(
     globals(), "match_3",
@@ -122,21 +126,21 @@ may_lack_closer_1 = lazy(
 )
 match_8 = lazy(
     globals(), "match_8",
-    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,"
-    "20}>|>(?=\\r?\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],"
-    r";|\\]{0,199})(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_"
-    r"call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)()"
-    r")|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)|<tool_sep(?::[^<>"
-    r"\s]{1,20})?>)",
-)
-match_9 = lazy(
-    globals(), "match_9",
     r"<tool_calls(?::[^<>\s]{1,20})?>(?=\s{0,9}<tool_call(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:((?:<tool_c"
     r'all(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))(?:[ \t\x0c\r\n]*(?:([\w@$][^\s<>"'
     r"'=(){}\[\],;|\\]{0,199})(?:[ \t\x0c\r\n]*(?:(?:<\/tool_call(?::[^<>\s]{1,20})?>)|(?:<arg_key(?::[^<>\s]"
     "{1,20})?>)(?:[ \\t\\x0c\\r\\n]*(?:([^\\s<>\"'=(){}\\[\\],;|]{1,200})(?:[ \\t\\x0c\\r\\n]*(?:(?:<\\/arg_k"
     r"ey(?::[^<>\s]{1,20})?>)(?:[ \t\x0c\r\n]*(?:(?:<arg_value(?::[^<>\s]{1,20})?>)())|))|))|))|))|))|)|(?:<"
     r"\/think:[^<>\s]{1,20}>)()|(?:<think:[^<>\s]{1,20}>)",
+)
+match_9 = lazy(
+    globals(), "match_9",
+    r"[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:((?:<tool_call(?::[^<>\s]{1,"
+    "20}>|>(?=\\r?\\n{0,2}[\\w.\\-]{1,200}\\s{0,9}<))))(?:[ \\t\\x0c\\r\\n]*(?:([\\w@$][^\\s<>\"'=(){}\\[\\],"
+    r";|\\]{0,199})(?:[ \t\x0c\r\n]*(?:((?:<\/tool_call(?::[^<>\s]{1,20})?>))(?:[ \t\x0c\r\n]*(?:(?:(?:<tool_"
+    r"call(?::[^<>\s]{1,20}>|>(?=\r?\n{0,2}[\w.\-]{1,200}\s{0,9}<))))|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)()"
+    r")|))|))|)|(?:<\/tool_calls(?::[^<>\s]{1,20})?>)())|)|(?:<arg_key(?::[^<>\s]{1,20})?>)|<tool_sep(?::[^<>"
+    r"\s]{1,20})?>)",
 )
 match_10 = lazy(globals(), "match_10", r"[ \t\x0c\r\n]*(?:<｜hy_eos(?::[^<>\s]{1,20})?｜>)")
 leading_1 = lazy(
@@ -186,11 +190,11 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if pos < e:
                                 out.text(text[pos:e], pos, e)
                             g = m.lastindex
-                            if g == 9:
-                                start0 = m.start(1)
+                            if g == 10:
+                                start0 = m.start(2)
                                 name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                                name0 = m[2]
-                                key0 = m[8]
+                                name0 = m[3]
+                                key0 = m[9]
                                 pos = m.end()
                                 s = 2
                                 continue
@@ -219,89 +223,94 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     if pos < e:
                         out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 6:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                        start0 = m.start(4)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[5]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 7:
-                        start0 = m.start(1)
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
+                        name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                        start0 = m.start(5)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[6]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 9:
-                        start0 = m.start(1)
+                    if g == 8:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[8]
-                        pos = m.end()
-                        s = 2
-                        continue
-                    if g == 15:
-                        start0 = m.start()
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                         pos = m.end()
                         s = 5
                         continue
+                    if g == 10:
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        key0 = m[9]
+                        pos = m.end()
+                        s = 2
+                        continue
                     return None
                 else:
-                    # state 1: at an opening marker; expected: '<tool_calls:6124c78e>\n', _DATA_FENCE_O…
+                    # state 1: at an opening marker; expected: '<think:6124c78e>', '<tool_calls:6124c78…
                     m = match_2(text, pos)
                     if m is None:
                         return None
                     g = m.lastindex
-                    if g == 6:
-                        start0 = m.start(1)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        if not name0 or (known is not None and name0 not in known):
-                            return None
-                        if parts0.__class__ is not str:
-                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
-                        start0 = m.start(4)
-                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[5]
+                    if g == 1:
+                        start0 = m.start()
                         pos = m.end()
                         s = 3
                         continue
                     if g == 7:
-                        start0 = m.start(1)
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
+                        name0 = m[3]
                         if not name0 or (known is not None and name0 not in known):
                             return None
                         if parts0.__class__ is not str:
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(3))
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                        start0 = m.start(5)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[6]
                         pos = m.end()
                         s = 4
                         continue
-                    if g == 9:
-                        start0 = m.start(1)
+                    if g == 8:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[8]
+                        name0 = m[3]
+                        if not name0 or (known is not None and name0 not in known):
+                            return None
+                        if parts0.__class__ is not str:
+                            parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                        end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
+                        pos = m.end()
+                        s = 5
+                        continue
+                    if g == 10:
+                        start0 = m.start(2)
+                        name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                        name0 = m[3]
+                        key0 = m[9]
                         pos = m.end()
                         s = 2
                         continue
-                    if g == 10:
+                    if g == 11:
                         start0 = m.start()
                         pos = m.end()
                         # after _DATA_FENCE_OPEN in code; expected: CODE, '<tool_calls:6124c78e>\n'
@@ -330,7 +339,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 11:
+                    if g == 12:
                         start0 = m.start()
                         pos = m.end()
                         # after _FENCE_OPEN in code; expected: CODE
@@ -356,7 +365,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 12:
+                    if g == 13:
                         start0 = m.start()
                         pos = m.end()
                         # after _LONG_FENCE_OPEN in code; expected: CODE
@@ -382,18 +391,13 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if pos < e:
                             out.show(e)
                         return None
-                    if g == 13:
+                    if g == 14:
                         pos = m.end()
                         s = 6
                         continue
-                    if g == 14:
-                        start0 = m.start()
-                        end_code(out, start0, m.end())
-                        pos = m.end()
-                        s = 4
-                        continue
                     if g == 15:
                         start0 = m.start()
+                        end_code(out, start0, m.end())
                         pos = m.end()
                         s = 5
                         continue
@@ -421,7 +425,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         if g == 1:
                             end_think(out, start0, m.end())
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         return None
                     if g == 17:
@@ -499,7 +503,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     if g == 14:
                         if key0 is None and name0 is None and tools is not None:
@@ -524,10 +528,87 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                     return None
                 else:
                     if s < 4:
-                        # state 3: after TOOL_NAME in tool_call; expected: '</tool_call:6124c78e>\n', '<arg…
+                        # state 3: after '<think:6124c78e>' in think; expected: REASONING
+                        e = pos
+                        while True:
+                            e = text.find("<", e)
+                            if e < 0:
+                                m = None
+                                break
+                            m = match_8(text, e)
+                            if m is not None:
+                                break
+                            e += 1
+                        if m is None:
+                            return None
+                        if pos < e:
+                            piece, a = trimmed(text, pos, e, leads=True, ends=True)
+                            if piece:
+                                out.reasoning(piece, a, a + len(piece))
+                        g = m.lastindex
+                        if g == 4:
+                            end_think(out, start0, m.start())
+                            start0 = m.start(1)
+                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
+                            name0 = m[2]
+                            key0 = m[3]
+                            pos = m.end()
+                            # after '<arg_value:6124c78e>' in tool_call; expected: ARG_VALUE
+                            e = pos
+                            stopped = False
+                            while True:
+                                e = text.find("<", e)
+                                if e < 0:
+                                    m = None
+                                    break
+                                m = match_7(text, e)
+                                if m is not None:
+                                    break
+                                e += 1
+                                stopped = True
+                            if m is None:
+                                return None
+                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                return None
+                            piece = text[pos:e]
+                            bare0 = piece if bare0 is None else bare0 + piece
+                            g = m.lastindex
+                            if g == 12:
+                                if key0 is None and name0 is None and tools is not None:
+                                    return None
+                                k = key0 or place_name(args0, tools, name0)
+                                types = types_of(tools, name0, k)
+                                value, fits = bare_value(bare0, types, "json")
+                                if not fits:
+                                    return None
+                                t = to_json(value)
+                                if args0 is None:
+                                    args0, parts0 = {}, []
+                                elif k in args0:
+                                    return None
+                                parts0.append(argument_text(args0, k, t))
+                                args0[k] = value
+                                key0 = bare0 = None
+                                if not name0 or (known is not None and name0 not in known):
+                                    return None
+                                if parts0.__class__ is not str:
+                                    parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
+                                end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
+                                pos = m.end()
+                                s = 5
+                                continue
+                            return None
+                        if g == 5:
+                            end_think(out, start0, m.end())
+                            pos = m.end()
+                            s = 5
+                            continue
+                        return None
+                    else:
+                        # state 4: after TOOL_NAME in tool_call; expected: '</tool_call:6124c78e>\n', '<arg…
                         if pos == n:
                             return None
-                        m = match_8(text, pos)
+                        m = match_9(text, pos)
                         if m is not None:
                             g = m.lastindex
                             if g == 5:
@@ -545,7 +626,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             if g == 6:
                                 if not name0 or (known is not None and name0 not in known):
@@ -554,127 +635,50 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                                 end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                                 pos = m.end()
-                                s = 4
+                                s = 5
                                 continue
                             return None
                         if args0 is not None or key0 is not None:
                             return True
                         return bool(out.segments or out.run_model)
-                    else:
-                        # state 4: after '</tool_calls:6124c78e>'; expected: TEXT
-                        if once:
-                            out.flush()
-                            return pos
-                        e = pos
-                        while True:
-                            if e >= n or text[e] not in "<`":
-                                m = first_1(text, e)
-                                if m is None:
-                                    break
-                                e = m.start()
-                            m = match_2(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                        if m is None:
-                            out.consumed = pos
-                            if pos < n:
-                                out.text(text[pos:n], pos, n)
-                            break
-                        out.consumed = pos
-                        if pos < e:
-                            out.text(text[pos:e], pos, e)
-                        g = m.lastindex
-                        if g == 9:
-                            start0 = m.start(1)
-                            name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                            name0 = m[2]
-                            key0 = m[8]
-                            pos = m.end()
-                            s = 2
-                            continue
-                        if g == 13:
-                            pos = m.end()
-                            s = 6
-                            continue
-                        return None
         else:
             if s < 7:
                 if s < 6:
-                    # state 5: after '<think:6124c78e>' in think; expected: REASONING
+                    # state 5: after '</tool_calls:6124c78e>'; expected: TEXT
+                    if once:
+                        out.flush()
+                        return pos
                     e = pos
                     while True:
-                        e = text.find("<", e)
-                        if e < 0:
-                            m = None
-                            break
-                        m = match_9(text, e)
+                        if e >= n or text[e] not in "<`":
+                            m = first_1(text, e)
+                            if m is None:
+                                break
+                            e = m.start()
+                        m = match_2(text, e)
                         if m is not None:
                             break
                         e += 1
                     if m is None:
-                        return None
+                        out.consumed = pos
+                        if pos < n:
+                            out.text(text[pos:n], pos, n)
+                        break
+                    out.consumed = pos
                     if pos < e:
-                        piece, a = trimmed(text, pos, e, leads=True, ends=True)
-                        if piece:
-                            out.reasoning(piece, a, a + len(piece))
+                        out.text(text[pos:e], pos, e)
                     g = m.lastindex
-                    if g == 4:
-                        end_think(out, start0, m.start())
-                        start0 = m.start(1)
+                    if g == 10:
+                        start0 = m.start(2)
                         name0 = id0 = args0 = parts0 = key0 = bare0 = None
-                        name0 = m[2]
-                        key0 = m[3]
+                        name0 = m[3]
+                        key0 = m[9]
                         pos = m.end()
-                        # after '<arg_value:6124c78e>' in tool_call; expected: ARG_VALUE
-                        e = pos
-                        stopped = False
-                        while True:
-                            e = text.find("<", e)
-                            if e < 0:
-                                m = None
-                                break
-                            m = match_7(text, e)
-                            if m is not None:
-                                break
-                            e += 1
-                            stopped = True
-                        if m is None:
-                            return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
-                            return None
-                        piece = text[pos:e]
-                        bare0 = piece if bare0 is None else bare0 + piece
-                        g = m.lastindex
-                        if g == 12:
-                            if key0 is None and name0 is None and tools is not None:
-                                return None
-                            k = key0 or place_name(args0, tools, name0)
-                            types = types_of(tools, name0, k)
-                            value, fits = bare_value(bare0, types, "json")
-                            if not fits:
-                                return None
-                            t = to_json(value)
-                            if args0 is None:
-                                args0, parts0 = {}, []
-                            elif k in args0:
-                                return None
-                            parts0.append(argument_text(args0, k, t))
-                            args0[k] = value
-                            key0 = bare0 = None
-                            if not name0 or (known is not None and name0 not in known):
-                                return None
-                            if parts0.__class__ is not str:
-                                parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
-                            end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
-                            pos = m.end()
-                            s = 4
-                            continue
-                        return None
-                    if g == 5:
-                        end_think(out, start0, m.end())
+                        s = 2
+                        continue
+                    if g == 14:
                         pos = m.end()
-                        s = 4
+                        s = 6
                         continue
                     return None
                 else:
@@ -757,7 +761,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                         end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                         pos = m.end()
-                        s = 4
+                        s = 5
                         continue
                     if g == 14:
                         if key0 is None and name0 is None and tools is not None:
@@ -852,7 +856,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             if key0 is None and name0 is None and tools is not None:
@@ -962,7 +966,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(4))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 11:
                             if key0 is None and name0 is None and tools is not None:
@@ -1014,7 +1018,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, m.end(1))
                             pos = m.end()
-                            s = 4
+                            s = 5
                             continue
                         if g == 14:
                             if key0 is None and name0 is None and tools is not None:

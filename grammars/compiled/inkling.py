@@ -43,6 +43,7 @@ WEAK_MARKERS = (
     "\"name\":",
 )
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = ()
 OVERLAP = 28
 VALUE_CLOSERS = ()

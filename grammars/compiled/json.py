@@ -45,6 +45,10 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "[",
+    "{",
+)
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()

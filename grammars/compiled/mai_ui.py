@@ -46,6 +46,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = (
     "mobile_use",
 )

@@ -36,10 +36,12 @@ MARKERS = (
     "<functionname=\"",
     "<functionname='",
     "<param name=\"",
+    "<paramname='",
     "]]></param>",
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = (

@@ -34,6 +34,7 @@ MARKERS = (
     "<atem:parameter name=\"",
     "<|message|>",
     "<|message|><atem:function_calls>\n<atem:invoke name=\"",
+    "<|message|><atem:function_calls><atem:invoke name='",
     "<|start|>assistant to=",
     "<|start|>assistant to=user<|message|>",
     "<|start|>assistant<|message|>",
@@ -42,6 +43,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "to=",
+)
 ACTIONS = ()
 OVERLAP = 3
 VALUE_CLOSERS = (

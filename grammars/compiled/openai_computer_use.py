@@ -41,6 +41,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "{",
+)
 ACTIONS = (
     "click",
     "double_click",

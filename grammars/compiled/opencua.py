@@ -38,6 +38,9 @@ WEAK_MARKERS = ()
 LINE_MARKERS = (
     "## Code:",
 )
+OPENERS = (
+    "",
+)
 ACTIONS = (
     "answer",
     "computer.answer",

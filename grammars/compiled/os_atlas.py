@@ -17,9 +17,9 @@ from outspoken.fast_path.runtime import (
 )
 
 SOURCES = {
-    "os_atlas.lark": 3235984662,
+    "os_atlas.lark": 115990061,
     "shared/code.lark": 2140030260,
-    "shared/os_atlas_bare.lark": 3838992014,
+    "shared/os_atlas_bare.lark": 607952418,
     "shared/text.lark": 3208784555,
 }
 FORMAT = "os_atlas"
@@ -34,6 +34,9 @@ MARKERS = (
 WEAK_MARKERS = ()
 LINE_MARKERS = (
     "actions:",
+)
+OPENERS = (
+    "action:",
 )
 ACTIONS = (
     "CLICK",
@@ -88,26 +91,27 @@ find_1 = lazy(
     globals(), "find_1",
     r"(?=[<`at])(?=[<`]|(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])action"
     r"s?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?"
-    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z][A-Z_]{2,20}(?=["
-    r" ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:```(?<![^\n ]```)("
-    r"?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80}\n))()|(?:(?<!["
-    r"^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000"
-    r"}`(?!`)()|(?:<\|im_end\|>)())",
+    r":((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}(?![^\r\n<])))()|([A-Z]"
+    r"[A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:(?i:``"
+    r"`(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n]{0,80"
+    r"}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()|`(?<!"
+    r"``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)())",
     "search",
 )
 match_1 = lazy(
     globals(), "match_1",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
-    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|"
-    r"([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|())|(?:"
-    r"(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!json|xml|tool)[^`\n"
-    r"]{0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````)[^`\n]{0,80}\n()"
-    r"|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
+    r")))(?:[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}("
+    r"?![^\r\n<])))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?"
+    r"\[)())|))|())|(?:(?i:```(?<![^\n ]```)(?:json|xml|tool)[^`\n]{0,80}\n))()|(?:(?i:```(?<![^\n ]```)(?!js"
+    r"on|xml|tool)[^`\n]{0,80}\n))()|(?:(?<![^\n])thoughts?:(?=[^{}]{0,800}\nactions?:))()|````(?<![^\n ]````"
+    r")[^`\n]{0,80}\n()|`(?<!``)[^`\n]{1,1000}`(?!`)()|(?:<\|im_end\|>)()",
 )
 match_2 = lazy(
     globals(), "match_2",
-    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z]"
-    r"[A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))",
+    r"[ \t\x0c\r\n]*(?:((?<![^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}(?![^\r"
+    r"\n<])))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|"
+    r"))",
 )
 spaced_1 = lazy_search(globals(), "spaced_1", r"(?<=\n)[ ]{0,3}```", " ", "`")
 spaces_1 = (" ")
@@ -118,12 +122,13 @@ match_5 = lazy(globals(), "match_5", r"</point>()")
 may_lack_closer_1 = lazy(
     globals(), "may_lack_closer_1",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
-    r")))|</point>|(?:(?![^\n]?</point>)(?:<(?:/(?:p(?:o(?:i(?:n(?:t(?:[^\n]>|[^\n]|(?=[\s\S]))|[^\n]t>|>t|[^"
-    r"\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]int>|nit>|[^\n]nt>|nt>)|[^\n]oint>|iont>|[^\n]int>|int>)|[^\n]poi"
-    r"nt>|opint>|[^\n]oint>|oint>)|[^\n]/point>|p/oint>|[^\n]point>|point>)|/<point>|</point>|(?<!<)/point>))",
+    r")))|</point>|(?:(?![^\n]?</point>)(?:<(?:/(?:p(?:o(?:i(?:n(?:t(?:[^\n]>|[^\w\s]|(?=[\s\S]))|[^\n]t>|>t|"
+    r"[^\n]>|>)|[^\n]nt>|tn>|[^\n]t>|t>)|[^\n]int>|nit>|[^\n]nt>|nt>)|[^\n]oint>|iont>|[^\n]int>|int>)|[^\n]p"
+    r"oint>|opint>|[^\n]oint>|oint>)|[^\n]/point>|p/oint>|[^\n]point>|point>)|/<point>|</point>|(?<!<)/point>"
+    r"))",
     "search",
 )
-match_6 = lazy(globals(), "match_6", r"(?:\](?![^\r\n<]))()")
+match_6 = lazy(globals(), "match_6", r"(?:\][ \t]{0,999}(?![^\r\n<]))()")
 may_lack_closer_2 = lazy(
     globals(), "may_lack_closer_2",
     r"(?:(?:(?<![^\n])actions?:(?=\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE)"
@@ -134,9 +139,9 @@ find_2 = lazy(
     globals(), "find_2",
     r"(?=[at])(?=(?<![a-z])(?:[a](?<![^\n](?s:.))cti|[t](?<![^\n](?s:.))hou))(?:(?:(?:(?<![^\n])actions?:(?="
     r"\s{0,9}(?:[A-Z][A-Z_]{2,20}[ ]?[\[<]|PRESS_|ENTER|WAIT|COMPLETE|IMPOSSIBLE))))(?:[ \t\x0c\r\n]*(?:((?<!"
-    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?![^\r\n<]))()|([A-Z][A-Z_]{2,20}(?=[ ]?(?:"
-    r"\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thoughts?:(?=[^{}]{0"
-    r",800}\nactions?:)))",
+    r"[^\n ])(?:PRESS_[A-Z]{2,20}|ENTER|WAIT|COMPLETE|IMPOSSIBLE)(?=[ \t]{0,999}(?![^\r\n<])))()|([A-Z][A-Z_]"
+    r"{2,20}(?=[ ]?(?:\[|<point>)))(?:[ \t\x0c\r\n]*(?:(?:[ ]?<point>)()|(?:[ ]?\[)())|))|)|(?:(?<![^\n])thou"
+    r"ghts?:(?=[^{}]{0,800}\nactions?:)))",
     "search",
 )
 match_leading = None

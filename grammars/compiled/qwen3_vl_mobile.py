@@ -49,6 +49,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = (
     "computer_use",
     "mobile_use",

@@ -56,6 +56,7 @@ MARKERS = (
     "actioninput：```",
     "actioninput：```json",
     "action：\"",
+    "final answer：",
     "finalanswer:",
     "observation:",
     "observation：",
@@ -63,6 +64,10 @@ MARKERS = (
 WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
+)
+OPENERS = (
+    "action:",
+    "action：",
 )
 ACTIONS = ()
 OVERLAP = 0

@@ -52,6 +52,7 @@ MARKERS = (
     ",\"thought\":\"\"}",
     "Action:",
     "Final Answer:",
+    "final answer：",
     "finalanswer:",
     "observation:",
     "observation：",
@@ -60,6 +61,9 @@ MARKERS = (
 WEAK_MARKERS = ()
 LINE_MARKERS = (
     "Action:",
+)
+OPENERS = (
+    "",
 )
 ACTIONS = ()
 OVERLAP = 1

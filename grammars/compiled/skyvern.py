@@ -38,6 +38,9 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = (
+    "{",
+)
 ACTIONS = ()
 OVERLAP = 0
 VALUE_CLOSERS = ()

@@ -32,6 +32,7 @@ MARKERS = (
 )
 WEAK_MARKERS = ()
 LINE_MARKERS = ()
+OPENERS = ()
 ACTIONS = (
     "clear",
     "click",

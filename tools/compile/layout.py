@@ -10,7 +10,14 @@ from outspoken.fast_path import runtime
 from outspoken.grammar.header import Header
 from outspoken.grammar.value_markup import all_value_markup, call_phrases
 from outspoken.patterns.markup_search import MarkupSearch
-from outspoken.semantics.unread_markup import action_names, line_openers, overlap, weak_markers, written_markers
+from outspoken.semantics.unread_markup import (
+    action_names,
+    line_openers,
+    overlap,
+    unmarked_openers,
+    weak_markers,
+    written_markers,
+)
 
 from .parts import Shared
 from .source import WIDTH, fitted, literal, pieces
@@ -45,6 +52,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         *_names("MARKERS", MarkupSearch(written_markers(tables)).markers),
         *_names("WEAK_MARKERS", weak_markers(tables)),
         *_names("LINE_MARKERS", line_openers(shared.automaton)),
+        *_names("OPENERS", unmarked_openers(shared.automaton)),
         *_names("ACTIONS", action_names(tables)),
         f"OVERLAP = {overlap(shared.automaton)}",
         *_names("VALUE_CLOSERS", values.closers),

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from outspoken import Reply, parse
-from outspoken.actions.codec import effect_of
+from outspoken.actions.encoding import effect_of
 from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 

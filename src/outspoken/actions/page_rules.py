@@ -17,7 +17,7 @@ from outspoken.grammar.header import Header
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.settings import DEFAULT, Settings
 
-from .codec import DecodedAction, FieldDecoder, Finding, build_action, decode_action, set_fields, unknown_action
+from .decoding import DecodedAction, FieldDecoder, Finding, build_action, decode_action, set_fields, unknown_action
 from .fields import FieldError
 from .mapping import MappingRule, parse_rule
 from .page import PageContext, PageElement

@@ -54,7 +54,8 @@ class SegmentPolicy(ParserPolicy):
     def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> bool | None:
         """Outside of the segment, there is its opening marker before it, and its end behind it."""
         builder, role = steps.builder, free.terminal.short
-        if role == "CODE" and builder.nodes[0].start == self._start and not builder.output.segments:
+        begun = builder.nodes[0].start if builder.nodes else -1
+        if role == "CODE" and begun == self._start and not builder.output.segments:
             self.has_failed = True  # a code sample, which plain text reads as well
             return False
         is_inside = self.has_begun and free.target is not steps.automaton.top_level
@@ -141,7 +142,8 @@ class Candidate:
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
         self.builder = builder = parent.fork(start, automaton.tables.header)
         #: the spaces of its kin, if points stay in the numbers of the model
-        self.spaces = spaces_of(name, builder.context.settings, sharing)
+        acts = bool(automaton.tables.header.actions)
+        self.spaces = spaces_of(name, builder.context.settings, sharing) if acts else None
         if self.spaces is not None:
             self.spaces.keep_numbers(builder)
         self._calls = parent.output.call_count

@@ -10,6 +10,7 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.prefilter import prefilter_source
 from outspoken.patterns.prefixes import index_prefixes
+from outspoken.patterns.spellings import spellings, without_conditions
 
 from .openers import Marker, Opener, Openers
 
@@ -39,7 +40,24 @@ def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Open
             if is_special or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
                 markers[regex] = _marker(step)
                 openers.append(_opener(name, step))
+            elif other := _other_spellings(step, own_steps):
+                marker, opener = _marker(step), _opener(name, step)
+                markers[other] = marker._replace(regex=other)
+                openers.append(opener._replace(regex=other))
     return _indexed(markers, [_marker(step) for step in own_steps], openers, plain_openers)
+
+
+def _other_spellings(step: Transition, own: Iterable[Transition]) -> str:
+    """The pattern of the other spellings of a marker that plain text has, too; "" if there are none that may count.
+
+    They count if the marker has conditions for what stands before it. Without these, prose about a tag would be one.
+    """
+    regex = step.terminal.regex
+    if regex in {other.terminal.regex for other in own}:
+        return ""
+    known = [without_conditions(other.terminal.regex) for other in own if other.terminal.short == step.terminal.short]
+    is_wider = any(not re.fullmatch("|".join(known), text) for text in spellings(regex) or (regex,))
+    return f"(?!{'|'.join(known)})(?:{regex})" if known and is_wider and "(?<" in regex else ""
 
 
 def join(one: Openers, other: Openers) -> Openers:

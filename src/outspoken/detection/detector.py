@@ -246,7 +246,7 @@ class Detector:
             best.spaces.report(best.builder)
         self.builder.absorb(best.builder)
         self.builder.nodes.clear()
-        if self.detected is None and best.name != PLAIN and says_something(best.builder.output):
+        if self.detected is None and best.name != PLAIN and not self._is_lone_marker(best):
             self.detected = best.name
         self._openers.remember(self._number, best.name)
         parser = self.parser
@@ -256,6 +256,12 @@ class Detector:
         parser.state.before_text = parser.state.after_marker = True
         self.text.rewind(best.end)
         self.plain.behind = best.end
+
+    def _is_lone_marker(self, best: Candidate) -> bool:
+        """Is the segment one marker that says nothing? Many formats may have it, as the end of a turn."""
+        if says_something(best.builder.output):
+            return False
+        return self._openers.is_alone(self._number, best.text.slice(self._start, best.end))
 
     # events
 

@@ -111,6 +111,8 @@ class OpenerIndex:
         self._matches: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         #: by format and group, what tells whether another format is likely; see `has_rival`
         self._others: dict[tuple[str, int], tuple[Any, _Alike | None]] = {}
+        #: by number, what matches a marker, whatever stands beside it
+        self._whole: dict[int, Any] = {}
         #: by pattern, what matches a marker that may be incomplete at the end of the text
         self._partial: dict[str, Any] = {}
 
@@ -204,7 +206,9 @@ class OpenerIndex:
         if match is None:
             import regex
 
-            match = self._partial[pattern] = regex.compile(pattern).match
+            from outspoken.patterns.arriving import while_arriving
+
+            match = self._partial[pattern] = regex.compile(while_arriving(pattern)).match
         found = match(text, pos, partial=True)
         return found is not None and found.partial
 
@@ -303,6 +307,10 @@ class OpenerIndex:
         module: Any = re
         if partial:
             import regex as module
+
+            from outspoken.patterns.arriving import while_arriving
+
+            patterns = [while_arriving(pattern) for pattern in patterns]
         match = self._matches[partial][key] = module.compile("|".join(patterns) or "(?!)").match
         return match
 
@@ -326,6 +334,16 @@ class OpenerIndex:
         known = self.recent.get(number, ())
         if known[:1] != (name,):
             self.recent[number] = (name, *[other for other in known if other != name])[:_REMEMBERED]
+
+    def is_alone(self, number: int, segment: str) -> bool:
+        """Is a segment nothing but the marker of a number, with white space round it?"""
+        match = self._whole.get(number)
+        if match is None:
+            from outspoken.patterns.spellings import without_conditions
+
+            bare = without_conditions(self.terminals[number - 1].regex)
+            match = self._whole[number] = re.compile(bare).fullmatch
+        return match(segment) is not None or match(segment.strip()) is not None
 
     def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
         """Is another format than this one likely at a marker that was found? See `FoundOpener` for its group."""

@@ -11,7 +11,7 @@ def is_text(output: Output) -> bool:
 
 
 def says_something(output: Output) -> bool:
-    """Is there more than markers?"""
+    """Is there more than markers? Several may say that there is nothing: an empty list of calls."""
     return bool(output.segments) or output.outcome.envelope or output.outcome.answered
 
 

@@ -1,4 +1,8 @@
-"""Coordinates in a format whose kin write them in other spaces: where it was detected, they are not converted."""
+"""Coordinates in a format whose kin write them in other spaces: where it was detected, they are not converted.
+
+Each action with such points is reported: with a warning where a screen is given, since pixels are expected then, and
+with a note where none is. Their `space` is that of the format that was found, and the caller may convert them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from outspoken.grammar import registry
+from outspoken.results.diagnostics import Severity
 from outspoken.results.geometry import Box, Point
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
@@ -20,6 +25,7 @@ class Spaces(NamedTuple):
 
     names: tuple[str, ...]
     settings: Settings
+    severity: Severity
 
     def keep_numbers(self, builder: Builder) -> None:
         """Let a builder leave points in the numbers of the model."""
@@ -32,31 +38,52 @@ class Spaces(NamedTuple):
             fields = cast("dict[str, Any]", vars(segment))
             if segment.kind == "action" and any(True for _ in _points(fields.values())):
                 message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
-                builder.recorder.report("ambiguous-space", message, segment.span, "warning", helps=_HELPS)
+                builder.recorder.report("ambiguous-space", message, segment.span, self.severity, helps=_HELPS)
 
 
 _HELPS = ("name the format, or the space: `Settings(coordinates=…)`",)
 
 
 def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spaces | None:
-    """The spaces in which a format and its kin write points, if points are to be converted and the spaces differ.
+    """The spaces in which a format and its kin write points, if they differ and the caller names none.
 
     `sharing` are the formats that have the marker with which the segment begins.
     """
-    if settings.screen is None or settings.coordinates is not None:
+    if settings.coordinates is not None:
         return None
     found = _kin_spaces(name, tuple(sharing), registry.edition())
-    return Spaces(found, replace(settings, screen=None, clamp=False)) if len(found) > 1 else None
+    if len(found) < 2:
+        return None
+    severity = "note" if settings.screen is None else "warning"
+    return Spaces(found, replace(settings, screen=None, clamp=False), severity)
+
+
+def may_differ(name: str) -> bool:
+    """May the kin of a format write points in other spaces, whatever marker its segments begin with?"""
+    edition = registry.edition()
+    return len(_kin_spaces(name, registry.names(edition), edition)) > 1
 
 
 @registry.cached
 def _kin_spaces(name: str, sharing: tuple[str, ...], edition: int) -> tuple[str, ...]:
-    """The spaces of the formats of GUI actions that are like the same format, or share a marker and all words."""
-    actions = registry.header(name).actions
+    """The spaces of the formats of GUI actions that are kin of one.
+
+    They are like the same format, share a marker and all words with it, or have all of its words or it has all of
+    theirs in a larger set: then their calls are written alike, whatever stands round them.
+    """
+    words = set(registry.header(name).actions)
     kin = [other for other in registry.names(edition) if _origin(other) == _origin(name)]
-    kin += [other for other in sharing if registry.header(other).actions == actions]
+    kin += [other for other in sharing if set(registry.header(other).actions) == words]
+    kin += [
+        other for other in registry.names(edition) if words and _are_part(words, set(registry.header(other).actions))
+    ]
     headers = [registry.header(other) for other in kin]
     return tuple(sorted({str(header.space) for header in headers if header.actions}.difference(_WITHOUT_POINTS)))
+
+
+def _are_part(words: set[str], others: set[str]) -> bool:
+    """Are the words of one of two formats all words of the other one, which has more?"""
+    return bool(others) and (words < others or others < words)
 
 
 def _origin(name: str) -> str:

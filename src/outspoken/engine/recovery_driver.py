@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import CALLS
+from outspoken.patterns.markup_search import FoundMarkup
+from outspoken.patterns.spellings import look_ahead
 from outspoken.recovery.costs import MAX_COST
 from outspoken.recovery.marker_lexer import is_closed, marker_forms, marker_lexer
 from outspoken.recovery.path import RecoveryPath, Region
@@ -58,8 +60,10 @@ class RecoveryDriver:
         state.missing_closer_at = None
         self.budget.spent += TRY
         damage = (None if inside else damaged_gap(self, base + pos)) or self.damaged_segment(base + pos)
-        if damage is None or (damage.call is None and not self.budget.allows(base + pos)):
+        if damage is None:
             return self.reread_as_text(base + after)
+        if damage.call is None and not self.budget.allows(base + pos):
+            return self._lose_as_text(damage, base + after)
         state.damage = damage
         damage.expected = tuple([t.terminal.canonical.strip() for t in state.config.markers if not t.inserted])
         is_likely = (inside and not damage.from_bracket) or is_later_entry(self, damage)
@@ -160,13 +164,26 @@ class RecoveryDriver:
     def _end_segment(self, damage: DamagedSegment, config: Config, end: int, *, cut: bool) -> bool:
         """A damaged segment ends at an offset: recover it; if that fails, report it as lost, or as text."""
         end_is_certain = not cut or self.state.end_is_proven
-        if self.budget.allows(damage.refused_at) and self.recover(damage, end, end_is_certain=end_is_certain):
+        if self.budget.allows(damage.refused_at) and (
+            self.recover(damage, end, end_is_certain=end_is_certain)
+            or (not end_is_certain and self._recover_answer(damage, end))
+        ):
             return True
         if lose_entry(self, damage, end, cut=cut):
             return True
         if damage.call is None:
-            return self._lose_action(damage, config, end, cut=cut) or self.reread_as_text(damage.refused_at)
+            return self._lose_action(damage, config, end, cut=cut) or self._lose_as_text(
+                damage, damage.refused_at, None if end_is_certain else end
+            )
         return self.give_up(damage, config, end, cut=cut)
+
+    def _recover_answer(self, damage: DamagedSegment, end: int) -> bool:
+        """Recover an answer to the user that ends with the text and its own closing bracket: nothing runs on it."""
+        call = damage.call
+        if call is None or not self.builder.answers.is_answer(call):
+            return False
+        is_closed = self.text.slice(damage.refused_at, end).rstrip().endswith(("}", "]"))
+        return is_closed and self.recover(damage, end, end_is_certain=True, may_guess=False)
 
     def _lose_action(self, damage: DamagedSegment, config: Config, at: int, *, cut: bool) -> bool:
         """Report an action that cannot be read although an argument of it has begun; continue behind its line.
@@ -204,6 +221,24 @@ class RecoveryDriver:
         self.resume(at, config)
         return True
 
+    def _lose_as_text(self, damage: DamagedSegment, after: int, end: int | None = None) -> bool:
+        """A damaged segment becomes text, and is reported if a bracket opened it and a call was named behind that.
+
+        Else nothing tells that a call was meant: its keys may have another spelling than the grammar's own. What may be
+        JSON data is not reported. `end` is where the text ends inside the segment.
+        """
+        opener, behind = self._opener() if damage.from_bracket else (None, 0)
+        is_named = any(node.name and "json" not in node.kinds.split() for node in self.builder.nodes)
+        if opener is not None and is_named and look_ahead(opener.terminal.regex):
+            recorder = self.builder.recorder
+            if end is None:
+                recorder.refused.append(FoundMarkup(damage.start, behind, opener.terminal.canonical.strip()))
+            else:
+                recorder.lower_status("truncated")
+                message = "the text ends inside markup, which is kept as text"
+                recorder.report("unclosed-markup", message, (damage.start, end))
+        return self.reread_as_text(after)
+
     def reread_as_text(self, after: int) -> bool:
         """What was refused up to an offset is plain text, behind the marker that led out of plain text."""
         going = self.policy.reread_as_text(self, after)
@@ -231,8 +266,11 @@ class RecoveryDriver:
 
     # its recovery
 
-    def recover(self, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
-        """Read a damaged segment that ends at an offset as what it most likely means. Returns whether that worked."""
+    def recover(self, damage: DamagedSegment, end: int, *, end_is_certain: bool, may_guess: bool = True) -> bool:
+        """Read a damaged segment that ends at an offset as what it most likely means. Returns whether that worked.
+
+        Without `may_guess`, nothing of a value may be guessed, and no closing marker be missing.
+        """
         if not self.policy.may_recover(self):
             return False
         builder, budget = self.builder, self.budget
@@ -256,13 +294,13 @@ class RecoveryDriver:
         path = recover(region)
         budget.nodes = region.nodes
         if path is not None:
-            if not _says_something(path):
-                return False  # it is text
+            if not _says_something(path) or not (may_guess or _is_certain(path)):
+                return False  # it is text, or cut
             accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
             self.policy.recovered(path, accepted=accepted)
             if accepted or not self._is_ambiguous:
                 return accepted
-        return self._read_with_lark(region, damage, end)
+        return may_guess and self._read_with_lark(region, damage, end)
 
     def _read_with_lark(self, region: Region, damage: DamagedSegment, end: int) -> bool:
         """Read with Lark's Earley parser what the search did not find, or could read in two ways."""
@@ -318,6 +356,12 @@ class RecoveryDriver:
 def _guesses(path: RecoveryPath) -> bool:
     """Is a value of a path guessed, or its end?"""
     return any(edit.code in _GUESSES for step in path.steps for edit in step.edits)
+
+
+def _is_certain(path: RecoveryPath) -> bool:
+    """Is no value of a path guessed, and no marker of it missing?"""
+    is_missing = any(edit.code == "missing-marker" for step in path.steps for edit in step.edits)
+    return not (is_missing or path.cut or _guesses(path))
 
 
 def _says_something(path: RecoveryPath) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.json.scanner import NotJsonError
 from outspoken.notations.interface import Notation, notation_of
+from outspoken.patterns.spellings import without_conditions
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
 from outspoken.semantics.open_node import EmbeddedValue
 from outspoken.semantics.steps import begin_text, carry_out, schema_of
@@ -20,6 +22,9 @@ from .text_buffer import BLANK, BLANKS
 if TYPE_CHECKING:
     from .parser import AutomatonParser
     from .recovery_driver import RecoveryDriver
+
+#: So much of a marker at the end of the text is no chance.
+_SHORTEST_CUT = 2
 
 
 class SingleSteps:
@@ -98,12 +103,37 @@ class SingleSteps:
         text.scan = len(text.text)
         if state.missing_closer_at is not None:
             return final and self.recovery.on_refused(state.missing_closer_at - text.base)
+        cut_at = self._cut_closer(free) if final and role == "ARG_VALUE" else None
+        if cut_at is not None:
+            self.pass_on_text(role, cut_at, closed=False, final=False)
+            return False  # the closing marker is for recovery
         self.pass_on_text(role, len(text.text), closed=False, final=final)
         if final:
             text.pos = len(text.text)
             if free.target.end_operations() is not None:
                 self.shift_text(free, text.pos)
         return False
+
+    def _cut_closer(self, free: Transition) -> int | None:
+        """Where the marker stands that ends a value but for what should follow it; None if there is none.
+
+        The text ends in it or behind it, though something says that the model ended its answer. A marker that is itself
+        cut disproves that.
+        """
+        state, text = self.state, self.text.text
+        is_checked = state.end_is_proven and self.builder.context.repair_limit not in ("none", "notation")
+        if not is_checked or free.target.end_operations() is not None:
+            return None
+        match = self.text_step(free, "find partial").find(text, self.text.pos, partial=True)
+        if match is None or not match.partial:
+            return None
+        at = match.start()
+        bare = [re.compile(without_conditions(step.terminal.regex)) for step in free.target.markers]
+        ends = [found.end() for regex in bare if (found := regex.match(text, at))]
+        if len(text[max([at, *ends]) :].strip(BLANK)) < _SHORTEST_CUT:
+            return at if ends else None
+        state.end_is_proven = False
+        return at
 
     def _missing_closer(self, role: str, match: Any, kind: str) -> bool:
         """A value seems to lack its closing marker. It may still come, except after another call or argument."""

@@ -81,13 +81,25 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
 
 
 class _Reader:
-    """Reads one text. `detected` is the format of the first segment that is no text.
+    """Reads one text. `detected` is the format of the first segment that is no text, `found` are those of all.
 
     At a marker where one format was found before, and no other one is likely, that reads on. `used_recent` says that
     this was tried.
     """
 
-    __slots__ = ("text", "tools", "settings", "plain", "output", "detected", "used_recent", "_behind", "_pos", "_trims")
+    __slots__ = (
+        "text",
+        "tools",
+        "settings",
+        "plain",
+        "output",
+        "detected",
+        "found",
+        "used_recent",
+        "_behind",
+        "_pos",
+        "_trims",
+    )
 
     def __init__(self, text: str, tools: Tools | None, settings: Settings, plain: _Plain) -> None:
         self.text, self.tools, self.settings, self.plain = text, tools, settings, plain
@@ -96,6 +108,7 @@ class _Reader:
         self._behind: int = -1
         self.output = Output(text, None, trims=self._trims)
         self.detected: str | None = None
+        self.found: set[str] = set()
         self.used_recent = False
 
     def read(self, *, uses_recent: bool) -> bool:
@@ -130,7 +143,7 @@ class _Reader:
                 found = self._read_at(place, owners, piece, pos)
                 if found is None:
                     return False
-                self._take(found, piece, pos)
+                self._take(found, piece, pos, place)
                 continue
             self.used_recent = True
             if piece:
@@ -141,11 +154,20 @@ class _Reader:
             if end is None or is_lone or not self._is_evident(place, path.format, output.segments[count:], end):
                 return False  # the text before the marker and the segment must be read otherwise
             self._pos, self._behind, self._trims = end, end, path.trims_text
+            self.found.add(path.format)
             if self.detected is None and path is not plain.fast_path:
                 self.detected = path.format
         output.flush()
         path = plain.path_of(self.detected) if self.detected is not None else None
-        return not (path or plain.fast_path).leaves_markup(text, output, self.tools)
+        return not (self._may_report_spaces() or (path or plain.fast_path).leaves_markup(text, output, self.tools))
+
+    def _may_report_spaces(self) -> bool:
+        """May the detector report actions whose points may be in several spaces?"""
+        if self.settings.coordinates is not None or not any(s.kind == "action" for s in self.output.segments):
+            return False
+        from outspoken.detection.spaces import may_differ
+
+        return any(may_differ(name) for name in self.found)
 
     def _owners_at(self, place: FoundOpener) -> Owners | None:
         """The formats that have a marker; None if it is plain text's own."""
@@ -219,6 +241,8 @@ class _Reader:
                 if len(sound) > 1:  # the one that has content is the best
                     sound = [r for r in sound if has_content(r.output) and not is_text(r.output)] or sound
                 best = sound[0] if len(sound) == 1 else min(sound, key=self._rank)
+                if len(sound) < len(candidates) and not says_something(best.output):
+                    return None  # another format may take in what is behind the marker, as where a turn ends
                 openers.remember(number, best.path.format)
                 return self._unless_text(best, start)
         return None
@@ -236,15 +260,18 @@ class _Reader:
         text = "".join([made.text for made in read.output.segments])
         return None if text == self.text[start : read.end] else read
 
-    def _take(self, read: _Read, piece: str, pos: int) -> None:
-        """Take over the text before a segment, and the segment."""
+    def _take(self, read: _Read, piece: str, pos: int, place: FoundOpener) -> None:
+        """Take over the text before a segment, and the segment that begins with a marker."""
         path, output, self._pos, is_own = read
+        self.found.add(path.format)
         if not is_own or not output.after_text:
             self._behind = read.end
         if not is_own:
             self._trims = path.trims_text
-        if path is not self.plain.fast_path and says_something(output):
-            self.detected = self.detected or path.format
+        if self.detected is None and path is not self.plain.fast_path:
+            is_alone = self.plain.openers.is_alone
+            if says_something(output) or not is_alone(place[1], self.text[place[0] : read.end]):
+                self.detected = path.format
         self._add_text(path, piece, pos)
         self.output.absorb(output)
 

@@ -31,6 +31,8 @@ ENABLED = True
 
 #: So far before reasoning, a marker with a mistake may begin, and so much behind it may show that it is one.
 _LOOKBEHIND, _LOOKAHEAD = 100, 400
+#: An opening marker with a mistake, and what shows that it is one, are no longer than this.
+_TAIL = 1000
 
 #: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, INSIDE = 0, 2
@@ -54,6 +56,7 @@ class FastPath:
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
+        self._openers: tuple[str, ...] = module.OPENERS
         self._overlap: int = module.OVERLAP
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         self._prompt_end: str = module.PROMPT_END
@@ -96,7 +99,17 @@ class FastPath:
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
             behind_call = segment.__class__ is ToolCall
-        return False
+        return bool(self._openers) and self._ends_in_opener(raw, output.segments)
+
+    def _ends_in_opener(self, raw: str, segments: list[Any]) -> bool:
+        """May the text end behind an opening marker with a mistake? The parser reports that the text is cut there."""
+        if not segments or segments[-1].__class__ is not Text:
+            return False
+        first = max(segments[-1].span[0], len(raw.rstrip()) - _TAIL)
+        tail = raw[first:]
+        if not any(opener in tail for opener in self._openers):
+            return False
+        return any(find(raw, first) is not None for find in self._near_openers)
 
     def _call_holds_markup(self, call: ToolCall) -> bool:
         """May a value hold markup, or a call an argument twice?"""

@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from outspoken.patterns.arriving import while_arriving
+
 from .automaton import Automaton, BoundOperation, Config, Handler, MissingCloser, Operation, Transition
 from .marker_search import Find, Marker, compile_search, compile_start_search, find_nothing
 from .tables import Terminal
@@ -189,7 +191,7 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
     finds = kind in ("find", "find_checked")
     markers = _markers(config, kind)
     is_single = mode == "single"
-    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, is_single=is_single)
+    writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, mode=mode)
     room = 0 if is_single or mode == "partial" else _room(markers)
     trees = [writer.tree(t, (), room, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
@@ -200,10 +202,10 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
         import regex as module
     open_markers = None
     if mode == "partial":
-        may_stay_open = [(module.compile(t.terminal.regex), t.group) for t in trees if t.terminal.may_stay_open]
+        may_stay_open = [(module.compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
         mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
-        others = [(module.compile(t.terminal.regex), t.group) for t in sound]
+        others = [(module.compile(t.regex), t.group) for t in sound]
         open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
@@ -264,10 +266,11 @@ class _Writer:
     """Writes the expression of one matcher and records what its groups mean."""
 
     def __init__(
-        self, automaton: Automaton, handlers: Handlers, *, anchored: bool, sound: bool, is_single: bool = False
+        self, automaton: Automaton, handlers: Handlers, *, anchored: bool, sound: bool, mode: str = "whole"
     ) -> None:
         self._automaton, self._handlers = automaton, handlers
-        self._anchored, self._sound, self._is_single = anchored, sound, is_single
+        self._anchored, self._sound = anchored, sound
+        self._is_single, self._is_partial = mode == "single", mode == "partial"
         self._groups = 0
         self.branches: dict[int, Branch] = {}
         #: what may stand between tokens
@@ -280,7 +283,7 @@ class _Writer:
         follow.
         """
         inline = step.terminal.short == "JSON_STRING"
-        regex = _PLAIN_STRING if inline else step.terminal.regex
+        regex = _PLAIN_STRING if inline else self._pattern_of(step.terminal.regex)
         ops: tuple[Operation, ...] = ((("embedded_string", ""),) if inline else ()) + step.after
         following = [] if self._sound and step.inserted else self._following(step.target, room, depth)
         token = 0
@@ -307,7 +310,10 @@ class _Writer:
             self._groups += 1  # its name
         self._groups += 1
         self.branches[self._groups] = Branch((), self._handlers, config, closer.kind == "end", closer)
-        return f"(?:{closer.regex})()"
+        return f"(?:{self._pattern_of(closer.regex)})()"
+
+    def _pattern_of(self, regex: str) -> str:
+        return while_arriving(regex) if self._is_partial else regex
 
     def _is_text(self, config: Config) -> bool:
         """May text for the user stand here, so that a marker before it belongs to no node?"""

@@ -53,6 +53,11 @@ class PartialString:
         """All of the text was sent by other means."""
         self._sent, self.has_sent = [text], bool(text)
 
+    @property
+    def is_over(self) -> bool:
+        """Has the string ended, or can no more of it be read?"""
+        return self._over
+
     def close(self) -> None:
         """The string is over: another argument begins."""
         self._over = True
@@ -158,6 +163,18 @@ class PartialAnswer(PartialString):
 
     def continues_in(self, segment: Segment, name: str | None) -> bool:
         return isinstance(segment, Text) and segment.text.startswith(self.sent)
+
+    def rest_of(self, raw: str) -> str:
+        """What stands behind `sent` in the raw text of the value; "" if nothing ended the string before."""
+        if self.is_bare:
+            return ""
+        read = PartialAnswer(self.begun)
+        for at, char in enumerate(raw):
+            held = len(read.held)
+            read.feed_quoted(char)
+            if read.is_over:
+                return raw[at - held :]
+        return ""
 
     def _escape(self, piece: str, pos: int) -> tuple[str | None, int]:
         if not piece.startswith("u", pos):

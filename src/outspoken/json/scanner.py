@@ -176,6 +176,8 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
     keys: list[bool] = []
     for match in _STRING_OR_MARK.finditer(text):
         if match[0] in "}]":
+            while len(found) < len(places) and text[places[len(found)] : match.start()].strip():
+                found.append(tuple(path))  # in the last value before the bracket
             path.pop()
             keys.pop()
         while len(found) < len(places) and places[len(found)] < match.end():

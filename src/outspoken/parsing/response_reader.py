@@ -173,7 +173,7 @@ class ResponseReader:
 
     def _unread_markup(self, format: str | None, known: list[PendingDiagnostic]) -> list[PendingDiagnostic]:
         output, tools = self._builder.output, self._builder.context.tools
-        refused = self._detector.refused if self._detector is not None else []
+        refused = [*self._builder.recorder.refused, *(self._detector.refused if self._detector is not None else ())]
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused)
         automaton = self._automaton if format == self.format else registry.automaton(format)

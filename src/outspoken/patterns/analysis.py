@@ -198,22 +198,32 @@ def may_grow(pattern: str) -> bool:
     characters (`(name\\.)?` matches before its tail has arrived), an alternative that is the beginning of another, a
     negative look-ahead of several characters at the end, and `$`.
     """
-    return _may_grow(parse(pattern))
+    items = parse(pattern)
+    if _asks_for_end(items):
+        raise UnsafePatternError("`$` is true at the end of every chunk; the end of the text needs no marker")
+    return _may_grow(items)
+
+
+def _asks_for_end(items: Sequence) -> bool:
+    """Does `$` stand in a sequence, also inside of what it looks ahead to?"""
+    for item in items:
+        if isinstance(item, Position) and item.is_end:
+            return True
+        bodies = item.branches if isinstance(item, Alternatives) else ()
+        if isinstance(item, (Group, Repeat, Look)):
+            bodies = (item.body,)
+        if any(_asks_for_end(body) for body in bodies):
+            return True
+    return False
 
 
 def _may_grow(items: Sequence) -> bool:
-    if any(isinstance(item, Position) and item.is_end for item in items):
-        raise UnsafePatternError("`$` is true at the end of every chunk; the end of the text needs no marker")
-    return _tail_may_grow(items)
-
-
-def _tail_may_grow(items: Sequence) -> bool:
     if not items:
         return False
     last = items[-1]
     if isinstance(last, Repeat):
         if not last.low:
-            _tail_may_grow(items[:-1])  # what precedes it may be the end as well; this raises if that is unsafe
+            _may_grow(items[:-1])  # what precedes it may be the end as well; this raises if that is unsafe
         if last.low == last.high:
             return _may_grow(last.body)
         if last.width != (1, 1):

@@ -15,6 +15,9 @@ LONG_MARKER = 12
 SHORT_MARKER = 4
 #: No mistake adds a line break, or puts one in the place of a character.
 _ANY = r"[^\n]"
+#: What may be in the place of the last character: neither white space, nor the first letter of a word behind a marker
+#: that ends with punctuation.
+_LAST_LETTER, _LAST_SIGN = r"\S", r"[^\w\s]"
 
 
 def mistakes_allowed(written: str) -> int:
@@ -33,17 +36,19 @@ def near_miss_pattern(written: str) -> str:
     """The pattern of the texts that are `written` with exactly one mistake, for `re` and for `regex`.
 
     No mistake is before the first character, or behind the last one, and the first one is not replaced by another than
-    its upper or lower case. Of several, the longest is found. The pattern matches nothing where `written` stands.
+    its upper or lower case. White space and letters behind the marker are not taken for its last character, which is
+    missing then. Of several, the longest is found. The pattern matches nothing where `written` stands.
     """
     if len(written) < 2:
         return "(?!)"
     pattern = ""
     for i in reversed(range(len(written))):
         rest = re.escape(written[i + 1 :])
+        other = _ANY if rest else _last(written[i])
         mistakes = [_ANY + re.escape(written[i:])] if i else list[str]()
         if i + 1 < len(written) and written[i] != written[i + 1]:
             mistakes.append(re.escape(written[i + 1] + written[i] + written[i + 2 :]))
-        mistakes.append((_ANY if i else re.escape(written[0].swapcase())) + rest)
+        mistakes.append((other if i else re.escape(written[0].swapcase())) + rest)
         # the character is missing; at the end of the text so far, it may still come
         mistakes.append((rest or _BEFORE_MORE) if i else f"(?<!{re.escape(written[0])}){rest}")
         intact = [re.escape(written[i]) + pattern] if pattern else []
@@ -54,39 +59,78 @@ def near_miss_pattern(written: str) -> str:
 def near_misses(text: str, pos: int, written: str) -> list[tuple[int, int]]:
     """Where a text at a place may end that is `written` with as many mistakes as it may have.
 
+    White space within it is a mistake only if the character behind it is the marker's own, and nothing that is no part
+    of the marker is taken for its last characters: else a word behind it would be taken in.
+
     Returns ends with the number of mistakes, fewest mistakes first. `written` itself has none.
     """
+    near = text[pos : pos + len(written) + mistakes_allowed(written)]
+    return [(pos + length, mistakes) for length, mistakes in _near_lengths(near, written)]
+
+
+@lru_cache(maxsize=16384)
+def _near_lengths(text: str, written: str) -> tuple[tuple[int, int], ...]:
+    """The same for a text that is no longer than `written` with its mistakes: lengths with the number of mistakes."""
     most = mistakes_allowed(written)
     size = len(written)
     found: list[tuple[int, int]] = []
-    rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[pos:pos+j] and written[:i]
-    for j in range(1, min(size + most, len(text) - pos) + 1):
-        rows.append(_next_row(rows, text[pos : pos + j], written, most))
+    rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[:j] and written[:i]
+    for j in range(1, len(text) + 1):
+        rows.append(_next_row(rows, text[:j], written, most))
         if min(rows[-1]) > most:
             break
-        is_added = rows[-1][size] == rows[-2][size] + 1  # the last character is no part of it
-        if rows[-1][size] <= most and not is_added and j > 1:
-            found.append((pos + j, rows[-1][size]))
-    return sorted(found, key=lambda item: (item[1], abs(item[0] - pos - size)))
+        mistakes = rows[-1][size]
+        is_added = mistakes == rows[-2][size] + 1  # the last character is no part of it
+        if mistakes <= most and not is_added and j > 1 and _ends_here(rows, text[:j], written):
+            found.append((j, mistakes))
+    return tuple(sorted(found, key=lambda item: (item[1], abs(item[0] - size))))
+
+
+def _ends_here(rows: list[list[int]], text: str, written: str) -> bool:
+    """Is the last character of a text part of the marker with mistakes that the text is, given their distances?
+
+    A character that is not the marker's own is its last one only if nothing else is wrong.
+    """
+    row, above, size = rows[-1], rows[-2], len(written)
+    mistakes, last = row[size], text[-1]
+    if mistakes == 1 and re.fullmatch(_last(written[-1]), last):
+        return True
+    for missing in range(mistakes + 1):
+        i = size - missing
+        if row[i] + missing != mistakes:
+            continue
+        if last == written[i - 1] and above[i - 1] == row[i]:
+            return True
+        if text[-2:] == written[i - 1] + written[i - 2] and rows[-3][i - 2] + 1 == row[i]:
+            return True
+    return False
 
 
 def _next_row(rows: list[list[int]], text: str, written: str, most: int) -> list[int]:
     """The next row of the table of distances, for the last character of the text.
 
     A character that is added before the first one is no mistake of the marker, so it is never cheap. Distances that are
-    more than `most`, since the lengths differ by more, are not computed.
+    more than `most`, since the lengths differ by more, are not computed. What is behind white space that is no part of
+    the marker is not cheap either, unless it is the marker's own.
     """
     above, last, size, length = rows[-1], text[-1], len(written), len(text)
-    added = size + 1 if last == "\n" else 1
+    never, is_behind_space = size + 1, text[-2:-1].isspace()
     first = max(length - most, 1)
     row = [size + length] * first
     for i in range(first, min(length + most, size) + 1):
-        char = written[i - 1]
-        cost = min(above[i] + added, row[i - 1] + 1, above[i - 1] + (added if last != char else 0))
-        if i > 1 and len(text) > 1 and char == text[-2] and last == written[i - 2] and char != last:
+        char, before = written[i - 1], written[i - 2 : i - 1]
+        added = never if last == "\n" or (is_behind_space and not char.isspace()) else 1
+        replaced = never if last == "\n" or (is_behind_space and not before.isspace()) else 1
+        cost = min(above[i] + added, row[i - 1] + 1, above[i - 1] + (replaced if last != char else 0))
+        if i > 1 and len(text) > 1 and char == text[-2] and last == before and char != last:
             cost = min(cost, rows[-2][i - 2] + 1)
         row.append(cost)
     return row + [size + length] * (size + 1 - len(row))
+
+
+def _last(char: str) -> str:
+    """The pattern of what may stand in the place of a marker's last character."""
+    return _LAST_LETTER if re.fullmatch(r"\w", char) else _LAST_SIGN
 
 
 def fragments(written: str) -> tuple[str, ...]:

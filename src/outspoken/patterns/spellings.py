@@ -63,7 +63,7 @@ def without_conditions(pattern: str) -> str:
     """The pattern without the positive look-arounds in it: what it matches, whatever stands beside it."""
     kept, at = "", 0
     while at < len(pattern):
-        end = _end_of(pattern, at)
+        end = end_of(pattern, at)
         if not pattern.startswith(("(?=", "(?<="), at):
             end = at + 1 if pattern[at] == "(" else end
             kept += pattern[at:end]
@@ -71,7 +71,14 @@ def without_conditions(pattern: str) -> str:
     return kept
 
 
-def _end_of(pattern: str, at: int) -> int:
+@lru_cache(maxsize=1024)
+def look_ahead(pattern: str) -> str:
+    """What the last positive look-ahead of a pattern asks for; "" if it has none."""
+    at = pattern.rfind("(?=")
+    return pattern[at + 3 : end_of(pattern, at) - 1] if at >= 0 else ""
+
+
+def end_of(pattern: str, at: int) -> int:
     """The end of the escape, class, group or character at a place."""
     if pattern[at] == "\\":
         return at + 2
@@ -84,6 +91,6 @@ def _end_of(pattern: str, at: int) -> int:
     if pattern[at] == "(":
         end = at + 1
         while pattern[end] != ")":
-            end = _end_of(pattern, end)
+            end = end_of(pattern, end)
         return end + 1
     return at + 1

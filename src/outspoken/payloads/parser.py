@@ -70,10 +70,11 @@ class PayloadParser:
     ) -> PayloadReply:
         """Parse a complete response: a text, or content blocks, whose text blocks are read as one text.
 
+        Where another block stands between two of them and no white space separates them, the message has a space.
         For the other arguments and what is raised, see `Parser.parse`.
         """
         reader = self._reader(prefix, None)
-        text, reader.blocks = _join_text(content)
+        text, reader.blocks, reader.borders = _join_text(content)
         reply = reader.read(text, finish_reason_of(finish_reason))
         assert isinstance(reply, PayloadReply)
         return reply
@@ -121,14 +122,18 @@ class PayloadParser:
         return PayloadReader(self._find_page(), self._settings, self._options, prefix_of(prefix), events)
 
 
-def _join_text(content: object) -> tuple[str, tuple[Span, ...]]:
-    """The text of a response, and the span of each text block in it; no spans for a plain text. Raises TypeError."""
+def _join_text(content: object) -> tuple[str, tuple[Span, ...], tuple[int, ...]]:
+    """The text of a response, the span of each text block in it, and where other blocks stood between two of them.
+
+    A plain text has no blocks. Raises TypeError.
+    """
     if content is None or isinstance(content, (str, bytes)):
-        return text_of(content, "content"), ()
+        return text_of(content, "content"), (), ()
     if isinstance(content, Mapping) or not isinstance(content, Iterable):
         raise TypeError(f"`content` is {kind_of(cast('object', content))}; expected text or a list of content blocks")
     texts: list[str] = []
     spans: list[Span] = []
+    borders: list[int] = []
     at = 0
     for number, block in enumerate(cast("Iterable[object]", content)):
         text = _text_of_block(block, number)
@@ -136,7 +141,9 @@ def _join_text(content: object) -> tuple[str, tuple[Span, ...]]:
             texts.append(text)
             spans.append((at, at + len(text)))
             at += len(text)
-    return "".join(texts), tuple(spans)
+        elif at and borders[-1:] != [at]:
+            borders.append(at)
+    return "".join(texts), tuple(spans), tuple(borders)
 
 
 def _text_of_block(block: object, number: int) -> str | None:

@@ -37,6 +37,8 @@ class PayloadReader(ResponseReader):
         self.page = page
         self._markers = markers_of((*page.types, *page.elsewhere))
         self.blocks: tuple[tuple[int, int], ...] = ()
+        #: where blocks that are no text stood between text blocks
+        self.borders: tuple[int, ...] = ()
         policy = PayloadPolicy(line_marker(self._markers))
         super().__init__(options._replace(format=FORMAT, settings=settings), prefix, events, policy)
         self._builder.page = page
@@ -61,7 +63,7 @@ class PayloadReader(ResponseReader):
         only = None
         if self.settings.precedence == "registration":
             only = first_registered(self.checker, [s for s in read.segments if isinstance(s, Payload)])
-        selector = PayloadSelector(self.checker, lambda start, end: raw[start:end], only)
+        selector = PayloadSelector(self.checker, lambda start, end: raw[start:end], only, self.borders)
         segments = select_segments(read.segments, selector, len(raw))
         found = place_diagnostics(sorted(selector.diagnostics, key=lambda one: one.span), raw)
         values = dict(read)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from outspoken.json.scanner import repeated_keys
@@ -54,13 +55,21 @@ class PayloadSelector:
     """Goes through a response in order and selects the payloads that count.
 
     `only` is the span of the one payload that counts among those that are not `beside` others; by default it is the
-    first sound one. `read` gives the text between two offsets, forwards. `diagnostics` are the findings so far.
+    first sound one. `read` gives the text between two offsets, forwards. At `borders`, which are offsets, the message
+    gets a separator if it has no white space there. `diagnostics` are the findings so far.
     """
 
-    def __init__(self, checker: PayloadChecker, read: Callable[[int, int], str], only: Span | None = None) -> None:
+    def __init__(
+        self,
+        checker: PayloadChecker,
+        read: Callable[[int, int], str],
+        only: Span | None = None,
+        borders: Iterable[int] = (),
+    ) -> None:
         self._checker, self._only = checker, only
         self._settings, self._page = checker.settings, checker.page
         self.message = PlacedMessage(read)
+        self._borders = deque(borders)
         self.diagnostics: list[PendingDiagnostic] = []
         self.unfinished: list[TypedPayload] = []
         self.extra: list[TypedPayload] = []
@@ -69,7 +78,15 @@ class PayloadSelector:
 
     def text(self, piece: str, span: Span) -> str:
         """Add text; returns the part of the message that is now final."""
-        return self.message.add(piece, *span)
+        start, end = span
+        added = ""
+        while self._borders and self._borders[0] < end:
+            border = self._borders.popleft()
+            if border > start:
+                added += self.message.add(piece[: border - start], start, border)
+                piece, start = piece[border - start :], border
+            self.message.border()
+        return added + self.message.add(piece, start, end)
 
     def payload(self, found: Payload) -> Selection:
         """Add a payload, complete or not."""
@@ -136,7 +153,7 @@ class PayloadSelector:
         if strip:
             self.message.remove(*found.span, self._lead(found))
             return Selection("", None)
-        return Selection(self.message.add(self._checker.read(*found.span), *found.span), None)
+        return Selection(self.text(self._checker.read(*found.span), found.span), None)
 
     def _lead(self, found: Payload) -> str:
         """The marks of a list, a heading or a quotation before the marker of a payload on its line."""

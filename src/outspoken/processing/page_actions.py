@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any, TypeAlias, cast
 
-from outspoken.actions.codec import unknown_action
+from outspoken.actions.decoding import unknown_action
 from outspoken.actions.mapping import mapping_of
 from outspoken.actions.page import PageContext
 from outspoken.grammar import registry

@@ -93,14 +93,15 @@ def read(region: Region) -> RecoveryPath | None:
     automaton = region.automaton
     if automaton.tables.header.format not in registry.names():
         return None  # payloads of an application, whose grammar is made of its markers
-    found = marker_lexer(automaton).tokens(region.text, MAX_MARKERS)
+    prefix, best = _prefix(automaton, region.outer), None
+    limit = min(MAX_TOKENS, region.tokens_left) - len(prefix)  # it costs time to make tokens, too
+    found = marker_lexer(automaton).tokens(region.text, MAX_MARKERS) if limit > 0 else None
     if found is None:
         return None
     region.tokens, region.near = found
-    prefix, best = _prefix(automaton, region.outer), None
-    for row in rows_of(region, grammar_of(automaton), MAX_TOKENS):
+    for row in rows_of(region, grammar_of(automaton), limit):
         size = len(row) + len(prefix)
-        if size > min(MAX_TOKENS, region.tokens_left):
+        if len(row) > limit or size > region.tokens_left:
             break
         for start in _starts(region):
             region.tokens_left -= size

@@ -91,7 +91,7 @@ def _near_ends(text: str, written: str) -> tuple[tuple[int, int], ...]:
         joined = text[:broken] + text[broken + 1 :]
         ends = [(len(written), 0)] if joined.startswith(written) else near_misses(joined, 0, written)
         for end, mistakes in ends:
-            if end > broken and mistakes < most:
+            if end > broken and mistakes < most and written.endswith(joined[broken:end]):
                 found.setdefault(end + 1, costs.DAMAGED_MARKER * (mistakes + 1))
     least = min(found.values(), default=0)
     return tuple(sorted([(end, cost) for end, cost in found.items() if cost <= least + 1], key=lambda item: item[1]))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import OpenMarkers
 from outspoken.grammar.tables import Terminal, order
+from outspoken.patterns.arriving import while_arriving
 
 #: No more configurations than this are searched for the end of a call.
 _MAX_CONFIGS = 300
@@ -36,9 +37,9 @@ class SyncPoints:
         ordered = sorted(points.items(), key=lambda item: order(item[1].terminal))
         source = "|".join([f"({pattern})" for pattern, _ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
-        self.find_partial: Any = regex.compile(source).search
+        self.find_partial: Any = regex.compile(while_arriving(source)).search
         may_be_open = [(p, i) for i, (p, point) in enumerate(ordered, 1) if point.terminal.may_stay_open]
-        self.open_markers = OpenMarkers([(regex.compile(pattern), i) for pattern, i in may_be_open])
+        self.open_markers = OpenMarkers([(regex.compile(while_arriving(pattern)), i) for pattern, i in may_be_open])
         self.points = {i: point for i, (_, point) in enumerate(ordered, 1)}
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from outspoken.actions.codec import convert_points, effect_of, encode_action
+from outspoken.actions.encoding import convert_points, effect_of, encode_action
 from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
@@ -19,10 +19,10 @@ from outspoken.results.actions.base import BaseAction
 from outspoken.results.arguments import check_optional, check_type, kind_of
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
-from outspoken.results.message_text import text_pieces
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.settings import DEFAULT, Settings, with_screen
 
+from .joined_text import join_texts
 from .writer import Item, Written, text_of, with_index, write_all
 
 #: How many ways through a state of the grammar are tried if what was written first reads back as something else.
@@ -177,11 +177,11 @@ def _without_prefix(text: str, items: list[Item], opened: str) -> str:
 
 def _segments(what: Any) -> list[Any]:
     if isinstance(what, Reply):
-        return list(what.segments)
+        return join_texts(what)
     if isinstance(what, (Mapping, Text, Reasoning, ToolCall, Payload, JsonValue, BaseAction)):
         return [_segment(what)]
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
-        return [_segment(part) for part in cast("Iterable[Any]", what)]
+        return join_texts([_segment(part) for part in cast("Iterable[Any]", what)])
     raise TypeError(f"`what` is {kind_of(what)}; expected a Reply, segments, or dicts with `name` and `arguments`")
 
 
@@ -254,34 +254,20 @@ def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coo
     from outspoken.parsing.functions import parse
 
     reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates))
-    read = _merged([_meaning(s) for s in reply.segments])
+    read = _merged([_meaning(s) for s in join_texts(reply)])
     meant = _merged([_meaning(s) for s in segments])
     if read == meant:
-        if _text_borders(reply.segments, reply.raw) <= _text_borders(segments):
-            return
-        part, other = "a text", "two texts"
-    else:
-        at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
-        part = _difference(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
-        other = _read_as(reply, at, read)
+        return
+    at = next((i for i, (a, b) in enumerate(zip(read, meant, strict=False)) if a != b), len(read))
+    part = _difference(read[at] if at < len(read) else (), meant[at]) if at < len(meant) else "nothing more"
+    was_split = at < min(len(read), len(meant)) and _words(read[at]) == _words(meant[at])
+    other = "two texts" if was_split else _read_as(reply, at, read)
     raise RenderError(f"`{name}` cannot carry {part}: what it would write reads back as {other}: {_excerpt(text)!r}")
 
 
-def _text_borders(segments: Sequence[Any], raw: str | None = None) -> set[int]:
-    """Where neighbouring texts meet: how many characters that are not blank all texts have up to there.
-
-    Of a reply, whose response is `raw`, only where its text has a separator, since markup stood between them.
-    """
-    texts = [_meaning(s)[1] if isinstance(s, (Text, JsonValue)) else "" for s in segments]
-    pieces = text_pieces(segments, raw) if raw is not None else []
-    borders, length = set[int](), 0
-    for number, text in enumerate(texts):
-        before = texts[number - 1] if number else ""
-        joined = "".join(pieces[number - 1 : number + 1]).strip()
-        if before and text and (raw is None or joined != (before + text).strip()):
-            borders.add(length)
-        length += len("".join(text.split()))
-    return borders
+def _words(essence: tuple[Any, ...]) -> str | tuple[Any, ...]:
+    """A text without its white space; anything else as it is."""
+    return "".join(essence[1].split()) if essence[0] == "text" else essence
 
 
 def _excerpt(text: str) -> str:

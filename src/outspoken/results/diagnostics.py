@@ -16,7 +16,9 @@ class Repair(FrozenModel):
 
     `before` is the text at `span` of the raw text, and `after` was read in its place. `level` is the repair level, from
     certain to guessed: "notation", "structure", "strings", "heuristic"; or "markup" for a marker of the format. `path`
-    leads to the value by keys and by indexes from 0. `line` and `column` count from 1.
+    leads to the changed value by keys and by indexes from 0: from the arguments of a call, in every format; from the
+    JSON value itself where that is no call. It is empty for what is changed beside them. `line` and `column` count
+    from 1.
     """
 
     code: str

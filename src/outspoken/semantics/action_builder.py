@@ -133,7 +133,7 @@ class ActionBuilder:
 
     def _make(self, node: OpenNode, end: int) -> bool:
         """Add the action that a name and arguments mean, if they mean one."""
-        from outspoken.actions.codec import DecodedAction, unknown_action
+        from outspoken.actions.decoding import DecodedAction, unknown_action
         from outspoken.actions.page_rules import read_action
 
         state, common = self._state, self._common(node, end)
@@ -166,7 +166,7 @@ class ActionBuilder:
 
     def _refuse(self, node: OpenNode, end: int) -> None:
         """Add an action without a name, with a name that the format does not have, or with arguments of another."""
-        from outspoken.actions.codec import unknown_action
+        from outspoken.actions.decoding import unknown_action
 
         arguments: dict[str, Any] = node.arguments or {}
         name = self._called(node.name or "", arguments)
@@ -228,7 +228,7 @@ class ActionBuilder:
 
     def unfinished(self, node: OpenNode, end: int, status: Status, arguments: dict[str, Any]) -> None:
         """An action never ended (`truncated`) or cannot be read (`invalid`). `arguments` are its complete ones."""
-        from outspoken.actions.codec import unfinished_action
+        from outspoken.actions.decoding import unfinished_action
 
         output, recorder = self._output, self._recorder
         span = (max(node.start, 0), end)

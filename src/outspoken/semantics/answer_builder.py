@@ -12,6 +12,10 @@ from .open_node import EmbeddedValue, OpenNode
 from .segments import add_answer, answer_names, answer_of, end_answer, find_lone_surrogate, is_answer
 from .state import ReplyState
 
+_CLOSERS = '"}]`~ \t\r\n'
+#: What may stand behind the closing quote of a string; "" stands for the end of the text.
+_BEHIND = ("", ",", "}", "]")
+
 
 class AnswerBuilder:
     """Makes text of the calls that a format's header names as `answer`.
@@ -101,9 +105,16 @@ class AnswerBuilder:
         recorder.lower_status(status)
         recorder.take_repairs()
         held = text.held
+        rest = self._unread(text, end, status) if text is node.partial_text else ""
+        if rest:
+            self._send(text.event(output.action_count, rest))
+            text.complete(text.sent + rest)
         if text.has_sent:
             output.outcome.answered = True
             span = node.content_span if node.content_span[1] else (text.begun, end - len(held))
+            if rest:  # the raw text behind the opening quote
+                begun = self._state.source.slice(text.begun, end).lstrip()
+                span = end - len(begun) + begun.startswith('"'), end
             output.segments.append(construct(Text, {"kind": "text", "text": text.sent, "span": span}))
             output.send_text("", span)
         if held and status == "truncated":
@@ -114,8 +125,16 @@ class AnswerBuilder:
             label = "opened here, and the text ends inside it"
             recorder.report("unclosed-answer", "the answer never ends", span, label=label)
         else:
-            recorder.report("invalid-answer", "the rest of the answer cannot be read", span)
+            recorder.report("invalid-answer", "the rest of the answer cannot be read, and is kept as it stands", span)
         self._output.end_node(node.start, end)
+
+    def _unread(self, text: PartialAnswer, end: int, status: Status) -> str:
+        """The raw text of an answer behind what could be read of it; a stream has sent the rest."""
+        rest = text.rest_of(self._state.source.slice(text.begun, end))
+        behind_quote = rest[1:].lstrip()[:1]
+        if not rest.strip(_CLOSERS) or (status == "truncated" and rest[:1] == '"' and behind_quote in _BEHIND):
+            return ""
+        return rest
 
     def announce_all(self) -> None:
         """Announce the answers that are open, so that the end of the text finds them."""

@@ -19,6 +19,7 @@ from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
+from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
 
@@ -134,6 +135,8 @@ class CallBuilder:
         node, value, text = self._nodes[-1], state.last_value, state.last_text
         if self._answers.enabled:
             node.content_span = (start, end)
+        if self._recorder.edits:
+            set_paths(self._recorder.edits, text, start, end)
         if type(value) is not dict:
             value, text = object_of(value, text, state.context.settings.max_depth)
             if not isinstance(value, dict):
@@ -251,6 +254,9 @@ class CallBuilder:
             value, text = self._bare_value(node, key, start), None
         else:
             value, text = self._state.last_value, self._state.last_text
+            if self._recorder.edits:
+                set_paths(self._recorder.edits, text, start, end, key)
+                set_paths_before(self._recorder.edits, text, key, node.key_start, start, self._state.source)
         if node.arguments is None:
             node.arguments = {}
             node.keyed = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from outspoken.patterns.markup_search import FoundMarkup
 from outspoken.results.diagnostics import Repair, Severity
 from outspoken.results.edits import Edit
 from outspoken.results.pending_diagnostics import PendingDiagnostic, describe_repair
@@ -20,7 +21,7 @@ class Recorder:
     """Collects diagnostics and repairs.
 
     `edits` are changes that no node has taken yet; the node that ends next takes them. `repairs` are those that were
-    taken.
+    taken. `refused` are opening brackets, by their offsets, behind which no call could be read.
     `ambiguity` says why the call that ends next has two readings, or is empty; `was_ambiguous` stays true after that.
     """
 
@@ -35,6 +36,7 @@ class Recorder:
         self.diagnostics: list[PendingDiagnostic] = []
         self.edits: list[Edit] = []
         self.repairs: list[Repair] = []
+        self.refused: list[FoundMarkup] = []
 
     def report(
         self,

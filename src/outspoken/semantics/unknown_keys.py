@@ -14,6 +14,7 @@ from outspoken.results.edits import Edit, shown
 
 from .keys import ARGUMENTS_KEYS, NAME_KEYS, meant
 from .open_node import OpenNode, UnknownEntry
+from .repair_paths import set_paths
 from .segments import object_of
 from .state import ReplyState
 
@@ -23,6 +24,8 @@ _KEY = re.compile(r"""(?P<key>["'“](?:[^"'\\\n]|\\.){0,200}["'”]|[\w.\-]{1,2
 _MAX_KEY = 320
 #: The levels of repair that may take a part of a value for a key.
 _GUESSED = frozenset({"strings", "heuristic"})
+#: What stands between a key and its value.
+_BEFORE_VALUE = ": \t\r\n"
 #: A value is shown with at most so many characters.
 _SHOWN = 40
 
@@ -46,6 +49,8 @@ def complete(state: ReplyState, node: OpenNode) -> None:
         entry = _only(node, ARGUMENTS_KEYS, _holds_object(state))
         if entry is not None and _may_read(state):
             value, text = object_of(entry.value, entry.text, state.context.settings.max_depth)
+            raw = state.source.slice(entry.key_end, entry.end)
+            set_paths(state.recorder.edits, entry.text, entry.end - len(raw.lstrip(_BEFORE_VALUE)), entry.end)
             _take(state, node, entry, ARGUMENTS_KEYS)
             node.arguments, node.parts = value, [text]
     if not node.name:

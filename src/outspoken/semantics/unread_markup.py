@@ -12,6 +12,7 @@ from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
+from outspoken.patterns.near_miss import fragments
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.results.pending_diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Segment, Text, ToolCall
@@ -98,6 +99,24 @@ def near_openers_of(automaton: Automaton) -> list[str]:
                 seen.add(step.target)
                 waiting.append(step.target)
     return list(found)
+
+
+def unmarked_openers(automaton: Automaton) -> list[str]:
+    """One of these is in every text with an opening marker with a mistake in which no `written_markers` are.
+
+    Such an opener is a single bracket, say, and the mistake is in the key behind it.
+    """
+    markers = MarkupSearch(written_markers(automaton.tables)).markers
+    free, found = automaton.start.free, set[str]()
+    for step in free.target.markers if free is not None else ():
+        written = next((arg.strip() for op, arg in step.after if op == "replace"), "")
+        if step.replaces and written:
+            is_marked = any(marker.startswith(written) for marker in markers)
+            found |= set() if is_marked else set(fragments(written))
+        elif step.replaces:
+            forms = [form.strip() for form in spellings(without_conditions(step.terminal.regex))] or [""]
+            found |= {form for form in forms if not any(marker in form for marker in markers)}
+    return sorted(form for form in found if not any(other != form and other in form for other in found))
 
 
 def action_names(tables: Tables) -> list[str]:

@@ -12,7 +12,7 @@ from outspoken.notations.tools import Tools
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
 from outspoken.providers.export.chat_completions import ChatCompletionsExporter, to_openai
-from outspoken.providers.export.exporter import Part
+from outspoken.providers.export.parts import Part
 from outspoken.providers.replies import EXTENSION
 from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, cast
 
-from outspoken import Reply, Screen, parse
+from outspoken import Reply, parse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.text import listed
@@ -24,7 +24,6 @@ from .findings import CheckedFile, Finding, Span
 #: The segments that a caller acts on.
 _EFFECTS = frozenset({"tool_call", "action", "payload"})
 _LEFT_OUT = {"span", "repairs"}
-_SCREEN = Screen(1000, 800)
 _INDENT = re.compile(r"//[ ]{0,3}")
 
 
@@ -108,13 +107,16 @@ def _compared(
     """
     if detected.format in _ancestors(header) and any(s.kind == "action" for s in named.segments):
         return
-    essence = _spaceless if _leaves_spaces_open(detected.raw) else _essence
+    evident, essence = _evident(name, header, named), _essence
+    if _finds_all(evident, named, detected, essence):
+        return
+    if _leaves_spaces_open(detected):
+        essence = _spaceless
+        if _finds_all(evident, named, detected, essence):
+            return
     own, other = _content(named.segments, essence), _content(detected.segments, essence)
     deeds = [segment for segment in named.segments if segment.kind in _EFFECTS]
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and essence(s) not in own]
-    evident = _evident(name, header, named)
-    if _is_within(_content(evident, essence), other) and not surplus:
-        return
     missing = next((s for s in evident if s.kind != "text" and essence(s) not in other), None)
     first: Any = missing or (surplus or named.segments)[0]
     span = first.span if source is None else example_span(source, named.raw, first.span)
@@ -138,6 +140,14 @@ def _compared(
             label=f"`{_kind(first)}` {what}",
             helps=["nothing has to be done if the text is really another format's"],
         )
+
+
+def _finds_all(evident: list[Any], named: Reply, detected: Reply, essence: Callable[[Any], Any]) -> bool:
+    """Does detection find what is evident in a text, and no further calls?"""
+    own, other = _content(named.segments, essence), _content(detected.segments, essence)
+    if any(s.kind in _EFFECTS and essence(s) not in own for s in detected.segments):
+        return False
+    return _is_within(_content(evident, essence), other)
 
 
 def _ancestors(header: Header) -> list[str]:
@@ -195,9 +205,13 @@ def _without_spaces(value: Any) -> Any:
     return value
 
 
-def _leaves_spaces_open(text: str) -> bool:
-    """Does detection report that the space of each point in a text is open, rather than convert any?"""
-    reply = parse(text, screen=_SCREEN)
+def _leaves_spaces_open(reply: Reply) -> bool:
+    """Does detection report that the space of each point is open, rather than say one?
+
+    Then it is no mistake of a grammar that the points have the space of another format. No text tells formats apart
+    that write the same calls in different spaces, so that no opening marker could mend it. Nothing is converted, and
+    the caller is told. The calls must still be the same, and a point that is not reported must have its own space.
+    """
     reported = [found.span for found in reply.diagnostics if found.code == "ambiguous-space"]
     pointing = [s.span for s in reply.segments if s.kind == "action" and "'space': " in repr(_essence(s))]
     return bool(reported) and all(span in reported for span in pointing)

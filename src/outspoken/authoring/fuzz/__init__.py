@@ -22,7 +22,8 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 
 from .generator import Generator, Response
-from .invariants import ParseArguments, check, check_detected, check_growth, check_sound, violation_of
+from .cost import check_growth
+from .invariants import ParseArguments, check, check_detected, check_sound, violation_of
 from .minimise import minimise
 from .mutations import Mutator
 from .report import Finding, save

@@ -7,7 +7,7 @@ import re
 
 from outspoken import Reasoning, Reply, Text
 
-from .reference import ADVICE
+from .content import ADVICE
 from .violation import require
 
 #: What says of text that it looks like a marker, and like which one.

@@ -19,8 +19,9 @@ from outspoken.grammar import registry
 from outspoken.grammar.automaton import Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 
+from .content import Content
 from .lexer import Position, Token, tokens
-from .reference import Content, content_of_tokens
+from .reference import content_of_tokens
 from .state_graph import StateGraph, Step, step_of
 from .token_text import Lexeme, TerminalForm, TokenWriter, forms_of
 

@@ -1,31 +1,30 @@
 """The invariants of every text. Each function checks one and raises `ViolationError`.
 
-`check` covers what holds for any text, `check_sound` and `check_detected` what holds for a sound one. The tests use
-them on the corpus and on texts made of its pieces, `tools.fuzz` on generated texts.
+`check` covers what holds for any text, `check_sound` and `check_detected` what holds for a sound one; `cost.py` has the
+invariant of time. The tests use them on the corpus and on texts made of its pieces, `tools.fuzz` on generated texts.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 from typing import Any
 
 from outspoken import Event, JsonValue, Parser, RenderError, Reply, Text, ToolCall, parse, render
-from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import all_value_markup
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT
 from outspoken.results.replies import STATUSES
 
 from .advice import check_advice, check_markers
+from .content import Content, content_of
 from .events import FINISHED, check_events
-from .reference import Content, content_of, opened_before, read
+from .reference import opened_before, read
 from .segments import check_segment, with_repairs
 from .violation import ViolationError, require
 
@@ -345,49 +344,7 @@ def check_detected(text: str, args: ParseArguments) -> None:
         require(detected == named, "detected", f"detected: {content_of(found)}, named: {content}")
 
 
-# cost
-
-
-def cost(text: str, args: ParseArguments) -> int:
-    """How many functions are called to read a text."""
-    return calls_in(lambda: args.parse(text))
-
-
-def calls_in(run: Callable[[], object]) -> int:
-    """The number of function calls in a run, which does not depend on the machine."""
-    count = 0
-
-    def tick(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(tick)
-    try:
-        run()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
-@contextmanager
-def without_fast_paths() -> Generator[None]:
-    """Within, the fast path is off."""
-    before, reader.ENABLED = reader.ENABLED, False
-    try:
-        yield
-    finally:
-        reader.ENABLED = before
-
-
-def check_growth(unit: str, args: ParseArguments, size: int = 8_000) -> None:
-    """A text of twice as many units takes about twice as much work, without the fast path."""
-    times = size // max(len(unit), 1) + 1
-    with without_fast_paths():
-        for text in (unit * times, unit * 2 * times):
-            args.parse(text)  # what is made once is not counted; for long texts that is something else
-        less, more = cost(unit * times, args), cost(unit * 2 * times, args)
-    require(more <= 3 * less, "growth", f"{more} calls of functions for twice the text that takes {less}")
+# all of them
 
 
 def check(text: str, args: ParseArguments) -> None:

@@ -52,10 +52,11 @@ class Position(NamedTuple):
 def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
     """The terminals of a text, as far as the grammar accepts it, and whether it accepts all of it."""
     found: list[Token] = []
+    search = _Search(text)
     config, at = automaton.start, 0
     while True:
         if config.free is not None:
-            token = _marker(config.leading_markers, automaton, text, at) or _free(config.free, text, at)
+            token = _marker(config.leading_markers, automaton, text, at) or _free(config.free, search, at)
         elif at == len(text):
             return found, config.end_operations() is not None
         else:
@@ -68,7 +69,7 @@ def tokens(automaton: Automaton, text: str) -> tuple[list[Token], bool]:
         if token.step.terminal.short in FREE_TEXT:
             if at == len(text):
                 return found, config.end_operations() is not None
-            found.append(_nearest(config.markers, text, at)[1])
+            found.append(search.nearest(config.markers, at)[1])
             config, at = found[-1].step.target, found[-1].end
 
 
@@ -91,21 +92,36 @@ def _marker(steps: list[Transition], automaton: Automaton, text: str, at: int) -
     return None
 
 
-def _nearest(steps: list[Transition], text: str, at: int) -> tuple[int, Token]:
-    """The nearest marker from a place on; of several at one place, the first. Raises ValueError if there is none."""
-    found = [
-        (m.start(), i, m.end()) for i, s in enumerate(steps) if (m := _compiled(s.terminal.regex).search(text, at))
-    ]
-    start, which, end = min(found)
-    return start, Token(steps[which], start, end)
+class _Search:
+    """Searches a text for markers, from places that follow each other, and remembers where each of them stands."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._spans: dict[str, tuple[int, int] | None] = {}
+
+    def nearest(self, steps: list[Transition], at: int) -> tuple[int, Token]:
+        """The nearest marker from a place on, the first of several there. Raises ValueError if there is none."""
+        found = [(s[0], i, s[1]) for i, step in enumerate(steps) if (s := self._span(step.terminal.regex, at))]
+        start, which, end = min(found)
+        return start, Token(steps[which], start, end)
+
+    def _span(self, regex: str, at: int) -> tuple[int, int] | None:
+        """Where the nearest match of an expression stands: where it was found before, if that is not passed yet."""
+        if regex in self._spans:
+            known = self._spans[regex]
+            if known is None or known[0] >= at:
+                return known
+        match = _compiled(regex).search(self.text, at)
+        found = self._spans[regex] = match.span() if match is not None else None
+        return found
 
 
-def _free(step: Transition, text: str, at: int) -> Token | None:
+def _free(step: Transition, search: _Search, at: int) -> Token | None:
     """Free text up to the nearest marker that may follow it, or to the end."""
     try:
-        return Token(step, at, _nearest(step.target.markers, text, at)[0])
+        return Token(step, at, search.nearest(step.target.markers, at)[0])
     except ValueError:
-        return Token(step, at, len(text)) if step.target.end_operations() is not None else None
+        return Token(step, at, len(search.text)) if step.target.end_operations() is not None else None
 
 
 def _embedded(config: Config, automaton: Automaton, text: str, at: int) -> Token | None:

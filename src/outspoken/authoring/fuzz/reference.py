@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from outspoken import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
-from outspoken.actions.codec import effect_of
 from outspoken.actions.mapping import PARTS
 from outspoken.actions.page_rules import read_action
 from outspoken.engine.text_buffer import BLANK
@@ -23,34 +21,11 @@ from outspoken.notations.coerce import read_bare
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.keys import ARGUMENTS_KEYS, meant
 
+from .content import Content, action_content
 from .lexer import Token, tokens
 
-#: What says something of text that is text all the same; `advice.py` checks it.
-ADVICE = frozenset({"unread-markup"})
 #: A key of a JSON object at the end of a text.
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*\Z', re.DOTALL)
-
-
-class Content(NamedTuple):
-    """The content of a text: its segments as tuples, the codes of its diagnostics, the fields of an envelope.
-
-    The codes are those that say what was not read, without advice on text.
-    """
-
-    segments: tuple[tuple[Any, ...], ...]
-    codes: tuple[str, ...] = ()
-    envelope: bool = False
-    needs_more_work: bool | None = None
-
-    @property
-    def but_for_text(self) -> list[tuple[Any, ...]]:
-        """The segments except text and JSON; reasoning is stripped."""
-        others = [s for s in self.segments if s[0] not in ("text", "json") and (s[0] != "think" or s[1].strip())]
-        return [(s[0], s[1].strip()) if s[0] == "think" else s for s in others]
-
-    def __str__(self) -> str:
-        noted = f", with {', '.join(self.codes)}" if self.codes else ""
-        return f"{list(self.segments)!r}{noted}"
 
 
 class InvalidContentError(Exception):
@@ -280,7 +255,7 @@ class _Reader:
         if made is not None and not made.problem:
             self.codes += [found.code for found in made.findings]
             if outer is None:
-                self.segments.append(["action", _action(made.action)])
+                self.segments.append(["action", action_content(made.action)])
                 return
             outer.arguments = outer.arguments or {}
             outer.arguments.setdefault(PARTS, []).append(made.action)
@@ -357,10 +332,6 @@ def _arguments(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value or {})
 
 
-def _action(action: Any) -> dict[str, Any]:
-    return {"name": action.name, "status": action.status, "extra": action.extra, **effect_of(action)}
-
-
 def opened_before(automaton: Automaton, text: str) -> str:
     """The prompt prefix of the header, unless the response repeats it."""
     usual, found = automaton.tables.header.opened, text.lstrip()
@@ -387,26 +358,3 @@ def content_of_tokens(automaton: Automaton, text: str, found: list[Token], begin
     except InvalidContentError:
         return None
     return reader.content()
-
-
-def content_of(reply: Reply) -> Content:
-    """The content of a reply."""
-    codes = tuple([diagnostic.code for diagnostic in reply.diagnostics if diagnostic.code not in ADVICE])
-    return Content(tuple([_segment_content(s) for s in reply.segments]), codes, reply.envelope, reply.needs_more_work)
-
-
-def _segment_content(segment: Segment) -> tuple[Any, ...]:
-    """A segment as a tuple, without its span."""
-    match segment:
-        case Text():
-            return "text", segment.text
-        case Reasoning():
-            return "think", segment.text
-        case ToolCall():
-            return "tool_call", segment.name, segment.arguments, segment.id
-        case Payload():
-            return "payload", segment.type, segment.data
-        case JsonValue():
-            return "json", segment.value
-        case _:
-            return "action", _action(segment)

@@ -20,7 +20,7 @@ from outspoken.parsing.parser import Parser
 from outspoken.parsing.tree_parser import parse_tree
 from outspoken.results.errors import OutspokenError
 
-from .invariants import calls_in
+from .cost import calls_in
 
 #: The sizes that are compared, in characters.
 SIZES = (20_000, 80_000)

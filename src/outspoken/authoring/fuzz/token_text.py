@@ -18,6 +18,7 @@ from outspoken.grammar.automaton import Automaton, Transition
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, SPELLED_VALUES
 from outspoken.notations.interface import notation_of
+from outspoken.patterns.spellings import look_ahead
 from outspoken.results.settings import DEFAULT
 
 from . import random_values as values
@@ -118,7 +119,12 @@ class TokenWriter:
         return self._actions is not None
 
     def key(self, terminal: Terminal, wanted: list[str], used: list[str]) -> str:
-        """The name of an argument that is not used yet; one of those that are wanted, where there are any."""
+        """The name of an argument that is not used yet; one of those that are wanted, where there are any.
+
+        A terminal that is one name has no other.
+        """
+        if terminal.canonical:
+            return terminal.canonical
         wanted = [key for key in wanted if key not in _PLACES]
         free = [key for key in (wanted or values.KEYS) if key not in used]
         if not self._actions and self._random.random() < 0.3:
@@ -206,13 +212,16 @@ class TokenWriter:
         has_gap = not beside and self._automaton.tables.ignore and self._random.random() < 0.2
         lexeme.gap = self._random.choice(_BLANKS) if has_gap else ""
         lexeme.forms = ()
-        if lexeme.short == "ARG_VALUE" and lexeme.action:
+        expected = self._expected(before) if lexeme.short == "ARG_VALUE" and before is not None else ""
+        if expected:
+            lexeme.text = expected
+        elif lexeme.short == "ARG_VALUE" and lexeme.action:
             lexeme.text = self._text_of(lexeme)
         elif lexeme.short in FREE_TEXT:
             lexeme.text = self._free(lexeme.short)
         elif lexeme.short in EMBEDDED_VALUES:
             self._embedded_value(lexeme)
-        elif lexeme.short == "ARG_NAME":
+        elif lexeme.short == "ARG_NAME" and not lexeme.transition.terminal.canonical:
             lexeme.text = lexeme.key
         elif lexeme.short == "ACTION_NAME":
             lexeme.text = lexeme.action
@@ -220,6 +229,16 @@ class TokenWriter:
             lexeme.text = self._random.choice(values.NAMES)
         else:
             self._marker(lexeme)
+
+    def _expected(self, marker: Lexeme) -> str:
+        """The text that a marker looks ahead at, up to the next marker; "" if it looks at nothing but markers."""
+        ahead = look_ahead(marker.transition.terminal.regex)
+        free = marker.transition.target.free
+        if not ahead or free is None:
+            return ""
+        written = self._sampler.sample(ahead)
+        ends = [re.search(step.terminal.regex, written) for step in free.target.markers]
+        return written[: min([end.start() for end in ends if end is not None], default=0)]
 
     def _marker(self, lexeme: Lexeme) -> None:
         """A marker, as the grammar writes it or as it reads it."""

@@ -17,7 +17,8 @@ from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, FinishReason, Usage
 from outspoken.results.replies import Reply
 
-from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part
+from .exporter import Exporter
+from .parts import BlockKind, ExportedCall, ExportOptions, Part
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -14,7 +14,8 @@ from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, FinishReason, ProviderError, Usage
 from outspoken.results.replies import Reply
 
-from .exporter import BlockKind, ExportedCall, Exporter, ExportOptions, Part, total_tokens
+from .exporter import Exporter
+from .parts import BlockKind, ExportedCall, ExportOptions, Part, total_tokens
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -12,8 +12,7 @@ import json
 import secrets
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import (
     Failed,
@@ -30,44 +29,11 @@ from outspoken.results.actions.base import PROVENANCE
 from outspoken.results.arguments import check_type
 from outspoken.results.replies import Reply, ToolCall
 
+from .parts import BlockKind, ExportedCall, Part
 from .replay import check_async_events, check_events, replay, without
 
 if TYPE_CHECKING:  # the import takes long
     from outspoken.results.actions.union import Action
-
-#: A chunk, event or part of a protocol, as it is serialised to JSON.
-Part = dict[str, Any]
-
-BlockKind = Literal["text", "reasoning", "refusal"]
-
-
-class ExportOptions(TypedDict, total=False):
-    """The options of all exports; see `Exporter`."""
-
-    id: str | None
-    model: str | None
-    created: int | None
-    action_tool: str | None
-
-
-@dataclass(slots=True)
-class ExportedCall:
-    """A call that was announced. `position` counts them from 0; `id` is unique in the response.
-
-    It stays `open` if it is never complete. `reported` says that it is in the extension as unfinished.
-    """
-
-    position: int
-    id: str
-    name: str
-    pieces: list[str] = field(default_factory=list[str])
-    open: bool = True
-    reported: bool = False
-
-    @property
-    def arguments(self) -> str:
-        """The arguments that were sent."""
-        return "".join(self.pieces)
 
 
 class Exporter:
@@ -406,12 +372,6 @@ class Exporter:
 
     def _on_finish(self) -> None:
         """The response ends."""
-
-
-def total_tokens(usage: Usage) -> int:
-    """Return the total of a usage; if the provider does not count it, the sum of input and output."""
-    counted = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    return counted if usage.total_tokens is None else usage.total_tokens
 
 
 def _action_item(action: Action) -> Part:

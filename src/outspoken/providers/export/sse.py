@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from outspoken.results.arguments import check_choice, check_type
 
-from .exporter import Part
+from .parts import Part
 
 #: The protocols: `to_openai_chunks`, `to_openai_responses`, `to_anthropic_events` and `to_vercel_parts`.
 Protocol = Literal["openai", "openai_responses", "anthropic", "vercel"]

@@ -1,0 +1,48 @@
+"""What exporters are given and return: options, the parts of a protocol, and the calls that were announced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+from outspoken.providers.replies import Usage
+
+#: A chunk, event or part of a protocol, as it is serialised to JSON.
+Part = dict[str, Any]
+
+BlockKind = Literal["text", "reasoning", "refusal"]
+
+
+class ExportOptions(TypedDict, total=False):
+    """The options of all exports; see `Exporter`."""
+
+    id: str | None
+    model: str | None
+    created: int | None
+    action_tool: str | None
+
+
+@dataclass(slots=True)
+class ExportedCall:
+    """A call that was announced. `position` counts them from 0; `id` is unique in the response.
+
+    It stays `open` if it is never complete. `reported` says that it is in the extension as unfinished.
+    """
+
+    position: int
+    id: str
+    name: str
+    pieces: list[str] = field(default_factory=list[str])
+    open: bool = True
+    reported: bool = False
+
+    @property
+    def arguments(self) -> str:
+        """The arguments that were sent."""
+        return "".join(self.pieces)
+
+
+def total_tokens(usage: Usage) -> int:
+    """Return the total of a usage; if the provider does not count it, the sum of input and output."""
+    counted = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    return counted if usage.total_tokens is None else usage.total_tokens
