@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from outspoken.actions.codec import build_action
+from outspoken.actions.decoding import build_action
 from outspoken.actions.mapping import PARTS, ActionMapping, Condition, MappingRule, mapping_of
 from outspoken.grammar.header import Header
 from outspoken.results.actions.base import BaseAction, ElementRef

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from outspoken.actions.codec import effect_of
+from outspoken.actions.encoding import effect_of
 from outspoken.notations.tools import Tools
 from outspoken.parsing.functions import parse
 from outspoken.results.actions.base import BaseAction
