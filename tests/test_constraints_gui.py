@@ -108,6 +108,29 @@ def test_beside_tools():
     assert not alone.accepts(click)
 
 
+def test_tools_with_the_names_of_actions():
+    """A given tool stays one, unless its arguments are those of the action."""
+    move = {"name": "move", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}}
+    click = {"name": "click", "parameters": {"properties": {"point": {"type": "string"}, "note": {"type": "string"}}}}
+    moved, clicked = [
+        f'{{"name": "{name}", "arguments": {arguments}}}'
+        for name, arguments in (("move", '{"x": 5}'), ("click", '{"point": "<point>1 2</point>"}'))
+    ]
+    tools = [move, click]
+    made = constraint("ui_tars_calls", tools=tools)
+    assert made.warnings == ("click: calls of it are actions, whose arguments are those of the format's words",)
+    assert made.accepts(moved)
+    assert made.accepts(clicked)
+    assert not made.accepts(clicked.replace("<point>1 2</point>", "there"))
+    assert [call.arguments for call in parse(moved, "ui_tars_calls", tools=tools).tool_calls] == [{"x": 5}]
+    assert [action.type for action in parse(clicked, "ui_tars_calls", tools=tools).actions] == ["click"]
+    assert parse(moved, "ui_tars_calls").status == "invalid"
+    for name, text, other in (("move", moved, clicked), ("click", clicked, moved)):
+        only = constraint("ui_tars_calls", tools=tools, tool_choice=name)
+        assert only.accepts(text)
+        assert not only.accepts(other)
+
+
 def test_points_on_the_screen():
     on = constraint("openai_computer_use", screen=Screen(800, 600))
     anywhere = constraint("openai_computer_use")

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from outspoken import parse
+from outspoken import Reply, parse
 from outspoken.constraints.deriving import Constraint
 from outspoken.constraints.forms import Choice, Form, Grammar, Literal, Repeat, Seq
 from outspoken.notations.tools import ToolLike, Tools
@@ -82,22 +82,28 @@ def _text(written: list[bytes]) -> str:
 
 def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, least: int, most: int | None) -> str:
     """What is wrong with how a text is read; "" if nothing is."""
-    known = Tools.of(tools)
-    assert known is not None
-    reply = parse(text, constraint.format, tools=known, finish_reason="stop")
-    if reply.status != "ok":
-        return f"{reply.status}: {', '.join(sorted({found.code for found in reply.diagnostics})) or 'no diagnostic'}"
-    # of text with words of markup, a diagnostic says so; it is text all the same
-    if louder := {found.code for found in reply.diagnostics if found.severity != "note"} - {"unread-markup"}:
-        return f"diagnostics: {', '.join(sorted(louder))}"
-    if not least <= len(reply.tool_calls) <= (len(text) if most is None else most):
-        return f"{len(reply.tool_calls)} calls"
+    known = Tools.of(tools) or Tools({})
+    reply = parse(text, constraint.format, tools=known if known.names else None, finish_reason="stop")
+    if found := trouble(reply):
+        return found
+    count = len(reply.tool_calls) + len(reply.actions)
+    if not least <= count <= (len(text) if most is None else most):
+        return f"{count} calls"
     for call in reply.tool_calls:
         if call.name not in known.names:
             return "unknown tool"
         if found := schema_complaint(call.arguments, known.schema(call.name) or {}, constraint.warnings):
             return found
     return ""
+
+
+def trouble(reply: Reply) -> str:
+    """What is wrong with a reply by its status and its diagnostics."""
+    if reply.status != "ok":
+        return f"{reply.status}: {', '.join(sorted({found.code for found in reply.diagnostics})) or 'no diagnostic'}"
+    # of text with words of markup, a diagnostic says so; it is text all the same
+    louder = {found.code for found in reply.diagnostics if found.severity != "note"} - {"unread-markup"}
+    return f"diagnostics: {', '.join(sorted(louder))}" if louder else ""
 
 
 def schema_complaint(arguments: Any, schema: dict[str, Any], warnings: Sequence[str]) -> str:

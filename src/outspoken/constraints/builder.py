@@ -39,12 +39,13 @@ class Wishes:
 class Actions(NamedTuple):
     """The actions that a response may have, and the screen on which their points lie, if it is known.
 
-    `missing` are the words of others, which the constraint leaves out.
+    `missing` are the words of others, which the constraint leaves out, and `tools` the given tools that are actions.
     """
 
     paths: tuple[ActionPaths, ...]
     screen: Screen | None = None
     missing: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 class Builder:
@@ -68,6 +69,8 @@ class Builder:
         self._actions: ActionForms | None = None
         if actions is not None:
             self.grammar.warnings += [f"{word}: actions that hold others are left out" for word in actions.missing]
+            own = "calls of it are actions, whose arguments are those of the format's words"
+            self.grammar.warnings += [f"{name}: {own}" for name in actions.tools]
             self._actions = ActionForms(skeleton, automaton, actions.paths, actions.screen, self.grammar, self._end_of)
         self._rules: dict[tuple[Hole, int, bool], Rule] = {}
         self._limit = wishes.least if wishes.most is None else wishes.most
