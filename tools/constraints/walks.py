@@ -97,12 +97,14 @@ def complaint(text: str, constraint: Constraint, tools: Sequence[ToolLike], *, l
     return ""
 
 
-def trouble(reply: Reply) -> str:
-    """What is wrong with a reply by its status and its diagnostics."""
+def trouble(reply: Reply, excused: frozenset[str] = frozenset({"unread-markup"})) -> str:
+    """What is wrong with a reply by its status and its diagnostics.
+
+    In text with words of markup, a diagnostic says so; it is text all the same.
+    """
     if reply.status != "ok":
         return f"{reply.status}: {', '.join(sorted({found.code for found in reply.diagnostics})) or 'no diagnostic'}"
-    # of text with words of markup, a diagnostic says so; it is text all the same
-    louder = {found.code for found in reply.diagnostics if found.severity != "note"} - {"unread-markup"}
+    louder = {found.code for found in reply.diagnostics if found.severity != "note"} - excused
     return f"diagnostics: {', '.join(sorted(louder))}" if louder else ""
 
 
