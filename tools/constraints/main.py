@@ -15,6 +15,7 @@ from tests.engines import (
     Llguidance,
     Vocabulary,
     Xgrammar,
+    XgrammarEbnf,
     bpe_vocabulary,
     byte_vocabulary,
     character_vocabulary,
@@ -28,6 +29,7 @@ _EACH = 5
 _ENGINES: dict[str, Callable[[Constraint, Vocabulary], Engine]] = {
     "llguidance": Llguidance,
     "xgrammar": Xgrammar,
+    "xgrammar_ebnf": XgrammarEbnf,
     "gbnf": Gbnf,
 }
 
