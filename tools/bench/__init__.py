@@ -1,8 +1,8 @@
 """Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`.
 
-Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`. If the folder that OUTSPOKEN_PEERS
-names has a module `peers.py`, `whole`, `stream` and `warm` compare with the peer's parsers, for each format in which
-both find the same calls.
+Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, `constraints`. If the folder that
+OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm` compare with the peer's parsers, for each
+format in which both find the same calls.
 Every figure is the best of many short runs. Compared functions run in turns, so that noise affects both alike.
 """
 
@@ -176,6 +176,13 @@ def detect(_: Any, rounds: int) -> None:
     print(f"  {'geometric mean':57} {mean([r[0] for r in ratios]):7.2f} {mean([r[1] for r in ratios]):7.2f}")
 
 
+def masks(_peers: Any, _rounds: int) -> None:
+    """Constraints for decoding: what it takes to make them, and their masks."""
+    from .constraints import main as measure
+
+    measure([])
+
+
 SECTIONS = {
     "whole": whole,
     "stream": stream,
@@ -185,6 +192,7 @@ SECTIONS = {
     "import": imports,
     "warm": warm,
     "memory": memory,
+    "constraints": masks,
 }
 
 
