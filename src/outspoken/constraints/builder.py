@@ -20,7 +20,7 @@ from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLo
 from .free_text import excluded_patterns, has_code
 from .skeleton import END, START, Hole, Skeleton
 from .styles import Style
-from .text_borders import Border, border_before, border_behind
+from .text_borders import Border, border_before, border_behind, unread_within
 
 #: The roles of holes that are not in a call.
 _OUTSIDE = frozenset({"start", "end", "text", "reasoning"})
@@ -211,7 +211,9 @@ class Builder:
         """Any reasoning."""
         if self._skeleton.terminals[hole.terminal].short == "JSON_STRING":
             return Style().string(1, None)
-        return FreeText(excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False))
+        excluded = excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)
+        unread = _unread_within(self._skeleton, hole)
+        return FreeText((*excluded, unread) if unread else excluded)
 
     def _free_text(self, hole: Hole, begins: str = "", ends: str = "") -> FreeText:
         configs = self._skeleton.configs[hole]
@@ -291,3 +293,4 @@ def _common_beginning(texts: list[str]) -> str:
 
 _border_behind = lru_cache(maxsize=4096)(border_behind)
 _border_before = lru_cache(maxsize=4096)(border_before)
+_unread_within = lru_cache(maxsize=4096)(unread_within)
