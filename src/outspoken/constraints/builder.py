@@ -79,6 +79,7 @@ class Builder:
         """The grammar of all responses."""
         self.grammar.root = self._following(START, 0)
         self.grammar.loop = self._loop()
+        self.grammar.prune()
         return self.grammar
 
     def _rule(self, hole: Hole, calls: int) -> Form:

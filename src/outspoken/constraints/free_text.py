@@ -29,11 +29,13 @@ _LIMIT = 3000
 
 
 #: The language of a block of code. Blocks of JSON, XML and tools may hold calls.
-_INFO = r"(?:[A-IK-SU-WYZa-ik-su-wyz0-9_+#.-][a-zA-Z0-9_+#.-]*|[Jj]av[a-z]*|jsx?|tsx?|[Tt](?:e|y)[a-z]*|)"
+_INFO = r"(?:[A-IK-SU-WYZa-ik-su-wyz0-9_+#.-][a-zA-Z0-9_+#.-]{0,20}|[Jj]av[a-z]{0,9}|jsx?|tsx?|[Tt](?:e|y)[a-z]{0,9}|)"
 
 
 #: Patterns of code: within a line, and a block.
 SPAN = r"`[^`\n]+`"
+#: A longer span is none; automata do not count so far.
+COUNTED_SPAN = r"`[^`\n]{1,1000}`"
 FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n`]*|~[^~\\n`][^\\n`]*)?\\n)*```"
 
 

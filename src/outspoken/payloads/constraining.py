@@ -41,6 +41,7 @@ def page_constraint(page: Page, *, text: bool = True) -> Constraint:
     others = [_payload(one, grammar) for one in page.types if one.beside]
     beside = [optional(grammar.rule("beside", seq(before, one, Literal("\n")))) for one in others if one != NOTHING]
     grammar.root = seq(choice([seq(*beside), last]), words)
+    grammar.prune()
     return Constraint(FORMAT, grammar)
 
 

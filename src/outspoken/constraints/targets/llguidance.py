@@ -21,7 +21,7 @@ from outspoken.constraints.forms import (
     Seq,
 )
 from outspoken.constraints.forms import seq as in_sequence
-from outspoken.constraints.free_text import FENCE, SPAN
+from outspoken.constraints.free_text import COUNTED_SPAN, FENCE
 from outspoken.constraints.heads import heads, with_ends
 
 _LINE_END = r"[\n]"
@@ -104,9 +104,9 @@ class _LarkWriter:
             if not text.ends:
                 bare.append(self._form(with_ends(in_sequence(*behind.parts), self._grammar)))
         held = FreeText((*text.excluded, "`"))
-        spans = self._terminal(f"{self._body(FreeText(held.excluded, low=1))} /{SPAN}/")
+        spans = self._terminal(f"{self._body(FreeText(held.excluded, low=1))} /{COUNTED_SPAN}/")
         fences = self._terminal(f"{self._body(FreeText(held.excluded, ends=_LINE_END, low=1))} /{FENCE}/")
-        first_span, first_fence = self._terminal(f"/{SPAN}/"), self._terminal(f"/{FENCE}/")
+        first_span, first_fence = self._terminal(f"/{COUNTED_SPAN}/"), self._terminal(f"/{FENCE}/")
         key = "|".join([*ends, *bare, spans, text.begins])
         if key not in self._texts:
             name = f"text{len(self._texts)}"
