@@ -21,8 +21,8 @@ from tests.constraint_cases import TOOL_SETS, mutated
 from .registries import random_registry
 from .walks import complaint, trouble
 
-#: No number of an argument is larger, as the constraints have it.
-_FARTHEST = 99999
+#: All coordinates are smaller, as the constraints have it.
+_FARTHEST = 100000
 #: The edge of spaces that depend on the screen is farther.
 _UNLIMITED = 1000
 

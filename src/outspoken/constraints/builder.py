@@ -18,6 +18,7 @@ from .bare_values import EDGE
 from .call_forms import CallForms
 from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
+from .plain_patterns import escape
 from .skeleton import END, START, Hole, Skeleton
 from .styles import Style
 from .text_borders import Border, border_before, border_behind, unread_within
@@ -212,9 +213,11 @@ class Builder:
         """Any reasoning."""
         if self._skeleton.terminals[hole.terminal].short == "JSON_STRING":
             return Style().string(1, None)
-        excluded = excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)
-        unread = _unread_within(self._skeleton, hole)
-        return FreeText((*excluded, unread) if unread else excluded)
+        excluded = {*excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)}
+        # what follows ends it, also where no call does
+        excluded |= {escape(literal.rstrip()) for literal in self._skeleton.outer.get(hole, {}).values()}
+        excluded |= {_unread_within(self._skeleton, hole)}
+        return FreeText(tuple(sorted(excluded - {""})))
 
     def _free_text(self, hole: Hole, begins: str = "", ends: str = "") -> FreeText:
         configs = self._skeleton.configs[hole]

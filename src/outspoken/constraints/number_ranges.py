@@ -37,6 +37,9 @@ def number_pattern(schema: dict[str, Any]) -> str | None:
         return rf"{_integers(None, None)}(?:\.[0-9]{{1,{_FRACTION}}})?(?:[eE][+-]?[0-9]{{1,2}})?"
     options: list[str] = []
     fraction = rf"\.[0-9]{{0,{_FRACTION - 1}}}[1-9]"
+    if low is not None and low == (0, False) and high is not None and high[0] >= 1 and high[0] == int(high[0]):
+        beyond = [] if high[1] else [str(int(high[0]))]
+        return "|".join([*beyond, f"{_integers(0, int(high[0]) - 1)}(?:{fraction})?"])
     whole = integer_pattern({key: bound for key, bound in schema.items() if key != "multipleOf"})
     options += [whole] if whole else []
     # a fraction lies between its whole part and the next whole number, away from zero
@@ -93,10 +96,15 @@ def _positive(low: int, high: int | None) -> str:
         if digits < _DIGITS:
             options.append(f"[1-9][0-9]{{{digits},{_DIGITS - 1}}}")
         return _joined(options)
+    full: list[int] = []
     for digits in range(len(str(low)), len(str(high)) + 1):
         first, last = max(low, 10 ** (digits - 1)), min(high, 10**digits - 1)
-        if first <= last:
+        if (first, last) == (10 ** (digits - 1), 10**digits - 1):
+            full.append(digits)
+        elif first <= last:
             options += _same_length(str(first), str(last))
+    if full:
+        options.append("[1-9]" + (f"[0-9]{{{full[0] - 1},{full[-1] - 1}}}" if full[-1] > 1 else ""))
     return _joined(options)
 
 

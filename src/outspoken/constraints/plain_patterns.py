@@ -145,6 +145,10 @@ def _is_complex(nodes: syntax.Sequence) -> bool:
 def _is_optional(node: syntax.Node) -> bool:
     if isinstance(node, syntax.Look):
         return node.is_negative or not node.is_ahead
+    if isinstance(node, syntax.Group):
+        return all(map(_is_optional, node.body))
+    if isinstance(node, syntax.Alternatives):
+        return any(all(map(_is_optional, branch)) for branch in node.branches)
     return isinstance(node, syntax.Position) or (isinstance(node, syntax.Repeat) and node.low == 0)
 
 

@@ -25,6 +25,8 @@ from outspoken.constraints.free_text import COUNTED_SPAN, FENCE
 from outspoken.constraints.heads import heads, with_ends
 
 _LINE_END = r"[\n]"
+#: A pattern that matches nothing.
+_NOTHING = r"/[^\s\S]/"
 
 
 class _LarkWriter:
@@ -62,7 +64,7 @@ class _LarkWriter:
             return self._sequence(form)
         if isinstance(form, Choice):
             options = [self._form(option) for option in form.options]
-            return f"({' | '.join(options)})" if options else "/[^\\s\\S]/"
+            return f"({' | '.join(options)})" if options else _NOTHING
         return f"({self._form(form.part)}){_times(form)}"
 
     def _sequence(self, form: Seq) -> str:
@@ -150,7 +152,9 @@ class _LarkWriter:
             return f"/{_slashed(form.regex)}/"
         parts = ["/(?s:.)*/"]
         if form.excluded:
-            held = self._terminal(f"/(?s:.)*({_slashed('|'.join(form.excluded))})(?s:.)*/")
+            # any bytes beside it: the lexer would follow the bytes of characters there as well
+            anything = f"~{self._terminal(_NOTHING)}"
+            held = self._terminal(f"({anything} /{_slashed('|'.join(form.excluded))}/ {anything})")
             parts.append(f"~{held}")
         if form.begins:
             parts.append(f"/({_slashed(form.begins)}(?s:.)*)?/")
