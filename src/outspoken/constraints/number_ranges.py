@@ -37,7 +37,8 @@ def number_pattern(schema: dict[str, Any]) -> str | None:
         return integer_pattern(schema) if isinstance(schema["multipleOf"], int) else None
     low, high = _bounds(schema)
     if low is None and high is None:
-        return rf"{_integers(None, None)}(?:\.[0-9]{{1,{_FRACTION}}})?(?:[eE][+-]?[0-9]{{1,2}})?"
+        fraction = rf"\.[0-9]{{1,{_FRACTION}}}"
+        return rf"(?:-0{fraction}|{_integers(None, None)}(?:{fraction})?)(?:[eE][+-]?[0-9]{{1,2}})?"
     least, most = _limit(low), _limit(high)
     options: list[str] = []
     if most is None or not most.value.is_signed() or most.value == 0:
