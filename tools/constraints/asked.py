@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
@@ -62,7 +62,8 @@ def asked_for_tools(format: str, number: int, seed: int) -> Asked:
 def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
     """The constraint of a number with all actions or some, alone or beside tools; None if the format has no actions."""
     draw = random.Random(f"{seed}/{format}/{number}")
-    types = sorted({paths.usage.type for paths in learned_actions(registry.automaton(format))})
+    usages = [paths.usage for paths in learned_actions(registry.automaton(format))]
+    types = sorted({usage.type for usage in usages})
     if not types:
         return None
     some = draw.sample(types, min(len(types), draw.randint(1, 4)))
@@ -83,7 +84,9 @@ def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
     except ConstraintError:
         chosen = {"actions": chosen["actions"]}
         made, least, most = constraint(format, **chosen), 0, None
-    admitted = types if chosen["actions"] is True else some
+    # a type may be a word for another type
+    wanted = types if chosen["actions"] is True else some
+    admitted = {usage.type for usage in usages if {usage.type, usage.word, usage.name} & {*wanted}}
     tools: Sequence[ToolLike] = chosen.get("tools", ())
 
     def wrong(text: str) -> str:
@@ -94,7 +97,7 @@ def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
 
 
 def _acted(
-    text: str, constraint: Constraint, types: Sequence[str], tools: Sequence[ToolLike], screen: Screen | None
+    text: str, constraint: Constraint, types: Collection[str], tools: Sequence[ToolLike], screen: Screen | None
 ) -> str:
     """What is wrong with the actions of a text. A tool that is an action is admitted beside those of the `types`."""
     known = Tools.of(tools)

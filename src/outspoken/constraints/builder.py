@@ -18,7 +18,7 @@ from .bare_values import EDGE
 from .call_forms import CallForms
 from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
-from .plain_patterns import escape
+from .plain_patterns import escape, plain_pattern
 from .skeleton import END, START, Hole, Skeleton
 from .styles import Style
 from .text_borders import Border, border_before, border_behind, unread_within
@@ -219,9 +219,10 @@ class Builder:
         excluded |= {_unread_within(self._skeleton, hole)}
         return FreeText(tuple(sorted(excluded - {""})))
 
-    def _free_text(self, hole: Hole, begins: str = "", ends: str = "") -> FreeText:
+    def _free_text(self, hole: Hole, begins: str = "", ends: str = "", more: tuple[str, ...] = ()) -> FreeText:
         configs = self._skeleton.configs[hole]
-        return FreeText(excluded_patterns(self._automaton, configs, is_text=True), has_code(configs), begins, ends)
+        excluded = excluded_patterns(self._automaton, configs, is_text=True)
+        return FreeText((*excluded, *more), has_code(configs), begins, ends)
 
     def _border(self, text: Hole, target: Hole, literal: str) -> Border | None:
         return _border_behind(self._skeleton, text, target, literal, trimmed="TEXT" in self._automaton.trims)
@@ -261,10 +262,21 @@ class Builder:
             rest = self._step(following, border.literal, calls)
             if rest is not None:
                 options.setdefault(border.chars, []).append(rest)
+        names = self._names_behind(hole)
         return [
-            seq(Literal(literal), self._free_text(target, begins, ends), choice(rests))
+            seq(Literal(literal), self._free_text(target, begins, ends, names), choice(rests))
             for ends, rests in options.items()
         ]
+
+    def _names_behind(self, hole: Hole) -> tuple[str, ...]:
+        """Patterns of the names of actions that may stand right behind a hole, so that text does not begin so."""
+        if hole.role != "action":
+            return ()
+        written = len(self._end_of(hole))
+        behind = self._skeleton.outer.get(hole, {}).items()
+        terminals = {target.terminal for target, whole in behind if target.role == "action" and not whole[written:]}
+        named = [self._skeleton.terminals[name] for name in sorted(terminals)]
+        return tuple([plain_pattern(one.regex) for one in named if one.short == "ACTION_NAME"])
 
     def _step(self, target: Hole, literal: str, calls: int) -> Form | None:
         """A literal behind text and what follows it; None if that is not asked for."""
