@@ -27,11 +27,19 @@ _FARTHEST = 100000
 _UNLIMITED = 1000
 
 
+def _any_number(_: str) -> str:
+    return ""
+
+
 class Asked(NamedTuple):
-    """A constraint, and what says what is wrong with a text that it admits ("" for nothing)."""
+    """A constraint, and what says what is wrong with a text that it admits ("" for nothing).
+
+    `miscounted` says what is wrong with the number of calls that are read in it. It takes long.
+    """
 
     constraint: Constraint
     complaint: Callable[[str], str]
+    miscounted: Callable[[str], str] = _any_number
 
 
 def asked_for_tools(format: str, number: int, seed: int) -> Asked:
@@ -55,8 +63,19 @@ def asked_for_tools(format: str, number: int, seed: int) -> Asked:
     try:
         made = constraint(format, tools=tools, **chosen)
     except ConstraintError:
+        chosen = {}
         made, least, most = constraint(format, tools=tools), 0, None
-    return Asked(made, partial(complaint, constraint=made, tools=tools, least=least, most=most))
+
+    def miscounted(text: str) -> str:
+        calls = len(parse(text, format, tools=tools, finish_reason="stop").tool_calls)
+        options = {key: value for key, value in chosen.items() if key not in ("parallel", "max_calls")}
+        options |= {"max_calls": calls} if calls else {"tool_choice": "none"}
+        fewer = constraint(format, tools=tools, **options) if calls != most else made
+        if not fewer.accepts(text) and made.accepts(text):
+            return f"more than {calls} calls are admitted"
+        return ""
+
+    return Asked(made, partial(complaint, constraint=made, tools=tools, least=least, most=most), miscounted)
 
 
 def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:

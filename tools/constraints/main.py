@@ -57,6 +57,8 @@ def failures(
         for attempt in range(min(_EACH, walks - number * _EACH)):
             found = walk(compiled.start, vocabulary.tokens, known, f"{seed}/{format}/{number}/{attempt}")
             wrong, text = found.broken_off or this.complaint(found.text), found.text
+            if not wrong and not attempt:
+                wrong = this.miscounted(text)
             if wrong and minimized and not found.broken_off:
                 text = smaller(text, lambda one, this=this: this.constraint.accepts(one) and this.complaint(one) != "")
             yield wrong, text

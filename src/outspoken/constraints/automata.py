@@ -201,15 +201,35 @@ def _minimal(table: _Table) -> Dfa:
     alive = _alive(table)
     rows = [[target if target >= 0 and alive[target] else -1 for target in row] for row in table.rows]
     group = [*map(int, table.accepts), -1]  # the last one is that of no target
-    count = 0
-    while True:
-        keys: dict[tuple[int, ...], int] = {}
-        at = group.__getitem__
-        renewed = [keys.setdefault((at(state), *map(at, row)), len(keys)) for state, row in enumerate(rows)]
-        if len(keys) == count:
-            break
-        group, count = [*renewed, -1], len(keys)
+    into: list[list[int]] = [[] for _ in rows]
+    members: dict[int, set[int]] = {}
+    for state, row in enumerate(rows):
+        members.setdefault(group[state], set()).add(state)
+        for target in {*row} - {-1}:
+            into[target].append(state)
+    waiting = set(range(len(rows)))
+    while waiting:  # those of which a target has left its group
+        numbers = {group[state] for state in waiting}
+        moved = [part for number in numbers for part in _leaving(rows, group, members[number], waiting)]
+        for part in moved:
+            number = len(members) + 1
+            members[group[next(iter(part))]] -= part
+            members[number] = part
+            for state in part:
+                group[state] = number
+        waiting = {before for part in moved for state in part for before in into[state]}
     return _numbered(_Table(table.classes, rows, table.accepts), group)
+
+
+def _leaving(rows: list[list[int]], group: list[int], members: set[int], waiting: set[int]) -> list[set[int]]:
+    """The states that have to leave a group, by where they go. Those that are not waiting all go the same ways."""
+    at = group.__getitem__
+    parts: dict[tuple[int, ...], set[int]] = {}
+    for state in members & waiting:
+        parts.setdefault(tuple(map(at, rows[state])), set()).add(state)
+    other = next((state for state in members if state not in waiting), None)
+    kept = tuple(map(at, rows[other])) if other is not None else max(parts, key=lambda key: len(parts[key]))
+    return [part for key, part in parts.items() if key != kept]
 
 
 def _alive(table: _Table) -> list[bool]:

@@ -240,7 +240,7 @@ class Builder:
     def _text(self, hole: Hole, target: Hole, whole: str, literal: str, calls: int) -> list[Form]:
         """Text, and what may follow it, each with the condition on the end of the text."""
         begins = ""
-        if hole.role not in _OUTSIDE:
+        if hole.role not in _OUTSIDE or (hole == START and whole):
             begins = _border_before(self._skeleton, hole, target, whole).chars
         if (
             not begins
@@ -249,9 +249,9 @@ class Builder:
             and has_code(self._skeleton.configs[target])
         ):
             begins = "[^`]"  # a block of code begins a line
-        options: dict[str, list[Form]] = {}
+        options: dict[tuple[str, bool], list[Form]] = {}
         for following, between in self._skeleton.outer.get(target, {}).items():
-            border = Border(between, "", True)
+            border, may_be_empty = Border(between, "", True), True
             if following.role == "action" and not self._calls_in(following):
                 continue
             if following.role not in ("end", "text"):
@@ -259,13 +259,21 @@ class Builder:
                 if found is None or following.role == "reasoning":
                     continue
                 border = found
+                if border.chars and hole == START:
+                    may_be_empty = border.may_be_empty
+                elif border.chars:  # without text, the literal stands right behind the hole
+                    may_be_empty = self._edges(hole).get(following) == whole + border.literal
             rest = self._step(following, border.literal, calls)
             if rest is not None:
-                options.setdefault(border.chars, []).append(rest)
+                options.setdefault((border.chars, may_be_empty), []).append(rest)
         names = self._names_behind(hole)
         return [
-            seq(Literal(literal), self._free_text(target, begins, ends, names), choice(rests))
-            for ends, rests in options.items()
+            seq(
+                Literal(literal),
+                replace(self._free_text(target, begins, ends, names), low=int(not is_free)),
+                choice(rests),
+            )
+            for (ends, is_free), rests in options.items()
         ]
 
     def _names_behind(self, hole: Hole) -> tuple[str, ...]:

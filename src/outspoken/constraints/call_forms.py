@@ -19,7 +19,7 @@ from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .free_text import excluded_patterns
 from .plain_patterns import plain_pattern
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, merged_schema, plain_schema, required_keys
+from .schema_parts import TYPES, merged_schema, other_properties, plain_schema, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 from .tagged_forms import TaggedForms
@@ -135,11 +135,16 @@ class _Call:
         if hole.role in ("id", "index"):
             if terminal.short == "JSON_STRING":
                 return Pattern('"[a-zA-Z0-9_-]{1,40}"')
-            return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(plain_pattern(terminal.regex))
+            if hole.role == "index":
+                has_zero = re.fullmatch(without_conditions(terminal.regex), "0") is not None
+                return Pattern("0|[1-9][0-9]?" if has_zero else "[1-9][0-9]?")
+            return Pattern(plain_pattern(terminal.regex))
         if hole.role == "arguments":
             forms = self._calls.forms(hole, self._root, self._name)
             if isinstance(forms, BareForms):
                 return NOTHING
+            if isinstance(forms, SchemaForms) and other_properties(self._schema) is not False:
+                self._calls.warn(f"{self._name}: the arguments: that each has another name is not enforced")
             form = forms.object(self._schema, "")
             schema = plain_schema(self._root) if terminal.short in JSON_FIRST else None
             if schema is None:
@@ -179,8 +184,11 @@ class _Call:
         """Add the ways to go on with one of the next properties."""
         for at in range(number, len(self._properties)):
             key, schema = self._properties[at]
+            pattern = without_conditions(self._calls.terminal(hole).regex)
+            if not re.fullmatch(pattern, key):
+                self._calls.warn(f"{self._name}: {key}: the format cannot write this name, so it is left out")
             for target, between in self._calls.skeleton.inner.get(hole, {}).items():
-                if target.role != "value":
+                if target.role != "value" or not re.fullmatch(pattern, key):
                     continue
                 value = self._value(target, schema, key)
                 if value == NOTHING:

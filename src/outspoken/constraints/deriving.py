@@ -19,7 +19,7 @@ from outspoken.results.geometry import Screen
 from .action_paths import ActionPaths
 from .action_words import acting_tools, nested_words
 from .builder import Actions, Builder, Wishes
-from .forms import Grammar
+from .forms import NOTHING, Grammar
 from .registry import learned_actions, merged_skeleton
 
 if TYPE_CHECKING:
@@ -198,6 +198,8 @@ def constraint(
     special = (*special_tokens, *_added_tokens(tokenizer))
     opened = check_optional(prefix, str, "prefix")
     grammar = Builder(skeleton, automaton, known, wishes, special, opened, acted).build()
+    if grammar.root == NOTHING:
+        raise ConstraintError(name, ["no response can be written that the schemas of the tools and the options admit"])
     if strict and grammar.warnings:
         raise ConstraintError(name, grammar.warnings)
     return Constraint(name, grammar, special)

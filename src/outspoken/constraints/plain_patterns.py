@@ -157,10 +157,22 @@ def _sequence(nodes: syntax.Sequence, *, ignores_case: bool) -> str:
     for index, node in enumerate(nodes):
         if isinstance(node, syntax.Look):
             if node.is_ahead and not node.is_negative and index == len(nodes) - 1:
-                written += _sequence(node.body, ignores_case=ignores_case)
+                written += _sequence(_without_rest(node.body), ignores_case=ignores_case)
         elif not isinstance(node, syntax.Position):
             written += _node(node, ignores_case=ignores_case)
     return written
+
+
+def _without_rest(nodes: syntax.Sequence) -> syntax.Sequence:
+    """What a condition asks for, without a last character that may be nearly any: the text may end before it."""
+    if len(nodes) < 2:
+        return nodes
+    last = nodes[-1]
+    if isinstance(last, syntax.Chars) and last.negated:
+        return nodes[:-1]
+    if isinstance(last, syntax.Alternatives):
+        return (*nodes[:-1], syntax.Alternatives(tuple([_without_rest(branch) for branch in last.branches])))
+    return nodes
 
 
 def _node(node: syntax.Node, *, ignores_case: bool) -> str:
