@@ -161,7 +161,7 @@ def ends_with_code(paths: Iterable[ActionPaths], format: str, header: Header) ->
 
 def _written(action: BaseAction, format: str) -> str | None:
     try:
-        return render_path([action], format, None, DEFAULT).text
+        return render_path([action], format, None, DEFAULT, "none").text
     except RenderError:
         return None
 
@@ -209,7 +209,7 @@ def _rendered(
         if action is None:
             return None
         try:
-            rendered = render_path([*lead, action], format, None, DEFAULT)
+            rendered = render_path([*lead, action], format, None, DEFAULT, "none")
         except RenderError:
             continue
         number = len(rendered.items) - 1

@@ -31,7 +31,7 @@ def add_actions(skeleton: Skeleton, paths: Iterable[ActionPaths]) -> None:
             kinds.setdefault(action_hole(first, last), action)
     for response in _responses(list(kinds.values()), has_calls=skeleton.has("name")):
         try:
-            rendered = render_path(response, skeleton.format, None, DEFAULT)
+            rendered = render_path(response, skeleton.format, None, DEFAULT, "none")
         except RenderError:
             continue
         acted = frozenset([at for at, part in enumerate(reversed(response), 1) if isinstance(part, BaseAction)])
