@@ -80,6 +80,7 @@ class Builder:
         """The grammar of all responses."""
         self.grammar.root = self._following(START, 0)
         self.grammar.loop = self._loop()
+        self._calls.warn_of_uncallable()
         self.grammar.prune()
         return self.grammar
 

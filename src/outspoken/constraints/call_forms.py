@@ -18,6 +18,7 @@ from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .free_text import excluded_patterns
 from .plain_patterns import plain_pattern
+from .schema_checks import checked
 from .schema_forms import SchemaForms
 from .schema_parts import TYPES, merged_schema, other_properties, plain_schema, required_keys
 from .skeleton import Hole, Skeleton
@@ -25,6 +26,7 @@ from .styles import BracedStyle, PythonStyle, Style
 from .tagged_forms import TaggedForms
 
 _ANYTHING: dict[str, Any] = {"type": "object"}
+_UNWRITABLE = "the format cannot write this name"
 #: The types of JSON by the kinds of values.
 _KINDS = {
     "integer": "integer",
@@ -51,13 +53,17 @@ class CallForms:
         self.end_of = end_of
         self._tools = tools
         self._known: dict[Hole, dict[Hole, Form]] = {}
+        self._schemas: dict[str, dict[str, Any]] = {}
+        self._by_tool: dict[str, list[Form]] = {}
 
     def calls(self, entry: Hole) -> dict[Hole, Form]:
         """The calls of all tools that begin with a hole, by the last hole."""
         if entry not in self._known:
             found: dict[Hole, list[Form]] = {}
             for name in self._tools.names if self._tools is not None else ():
-                for last, form in _Call(self, name).from_hole(entry).items():
+                calls = _Call(self, name).from_hole(entry)
+                self._by_tool.setdefault(name, []).extend(calls.values())
+                for last, form in calls.items():
                     found.setdefault(last, []).append(form)
             self._known[entry] = {last: self.grammar.rule("call", choice(options)) for last, options in found.items()}
         return self._known[entry]
@@ -65,7 +71,16 @@ class CallForms:
     def schema(self, name: str) -> dict[str, Any]:
         """The schema of a tool's arguments."""
         assert self._tools is not None
-        return self._tools.schema(name) or _ANYTHING
+        if name not in self._schemas:
+            given = self._tools.schema(name) or _ANYTHING
+            self._schemas[name] = checked(given, lambda message: self.warn(f"{name}: {message}"))
+        return self._schemas[name]
+
+    def warn_of_uncallable(self) -> None:
+        """Warn of each tool of which no call can be written."""
+        for name, forms in self._by_tool.items():
+            if not self.grammar.has_texts(forms) and f"{name}: {_UNWRITABLE}" not in self.grammar.warnings:
+                self.warn(f"{name}: it cannot be called: there are no arguments that fit its schema")
 
     def terminal(self, hole: Hole) -> Terminal:
         """The terminal of a hole."""
@@ -112,7 +127,9 @@ class _Call:
         properties = cast("dict[str, Any]", schema.get("properties") or {})
         self._required = required_keys(schema)
         listed = {**properties, **{key: True for key in self._required if key not in properties}}
-        self._properties = [(key, value) for key, value in listed.items() if value is not False]
+        self._properties = [
+            (key, value) for key, value in listed.items() if value is not False or key in self._required
+        ]
         self._known: dict[tuple[Hole, int], dict[Hole, Form]] = {}
 
     def from_hole(self, hole: Hole, number: int = 0) -> dict[Hole, Form]:
@@ -130,7 +147,7 @@ class _Call:
                 return Literal(to_json(self._name))
             if re.fullmatch(without_conditions(terminal.regex), self._name):
                 return Literal(self._name)
-            self._calls.warn(f"{self._name}: the format cannot write this name")
+            self._calls.warn(f"{self._name}: {_UNWRITABLE}")
             return NOTHING
         if hole.role in ("id", "index"):
             if terminal.short == "JSON_STRING":
@@ -182,13 +199,16 @@ class _Call:
 
     def _keys(self, hole: Hole, literal: str, number: int, found: dict[Hole, list[Form]]) -> None:
         """Add the ways to go on with one of the next properties."""
+        name = re.compile(without_conditions(self._calls.terminal(hole).regex))
         for at in range(number, len(self._properties)):
             key, schema = self._properties[at]
-            pattern = without_conditions(self._calls.terminal(hole).regex)
-            if not re.fullmatch(pattern, key):
-                self._calls.warn(f"{self._name}: {key}: the format cannot write this name, so it is left out")
+            if name.fullmatch(key) is None:
+                self._calls.warn(f"{self._name}: {key}: {_UNWRITABLE}")
+                if key in self._required:
+                    break
+                continue
             for target, between in self._calls.skeleton.inner.get(hole, {}).items():
-                if target.role != "value" or not re.fullmatch(pattern, key):
+                if target.role != "value":
                     continue
                 value = self._value(target, schema, key)
                 if value == NOTHING:

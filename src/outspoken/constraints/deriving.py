@@ -184,6 +184,8 @@ def constraint(
     name = registry.resolve(check_type(format, str, "format"))
     automaton, skeleton = merged_skeleton(name)
     known = Tools.of(tools)
+    check_type(tool_choice, str, "tool_choice")
+    check_optional(max_calls, int, "max_calls")
     called = acting_tools(automaton.tables.header, known) if skeleton.has("name") else frozenset[str]()
     acted = _actions(automaton, known, called, actions, tool_choice, check_optional(screen, Screen, "screen"))
     wishes = _wishes(known, acted, tool_choice, max_calls if parallel else 1, reasoning)
@@ -195,11 +197,14 @@ def constraint(
         raise ConstraintError(name, ["the format has no way to write reasoning"])
     if known is not None and tool_choice not in ("auto", "none", "required"):
         known = known.only(*known.names & {tool_choice})
+    if isinstance(special_tokens, str):
+        raise TypeError("`special_tokens` is a str; expected a list of markers")
     special = (*special_tokens, *_added_tokens(tokenizer))
     opened = check_optional(prefix, str, "prefix")
     grammar = Builder(skeleton, automaton, known, wishes, special, opened, acted).build()
-    if grammar.root == NOTHING:
-        raise ConstraintError(name, ["no response can be written that the schemas of the tools and the options admit"])
+    if not grammar.has_texts([grammar.root]):
+        words = "no response can be written that the schemas of the tools and the options admit"
+        raise ConstraintError(name, grammar.warnings or [words])
     if strict and grammar.warnings:
         raise ConstraintError(name, grammar.warnings)
     return Constraint(name, grammar, special)

@@ -114,15 +114,25 @@ class Grammar:
         self.rules[free] = form
         return Rule(free)
 
-    def prune(self) -> None:
-        """Remove what leads to no end: options of rules of which no text is a whole."""
+    def has_texts(self, forms: Iterable[Form]) -> bool:
+        """Is there a text that one of some forms matches?"""
+        ending = self._ending()
+        return any(_ends(form, ending) for form in forms)
+
+    def _ending(self) -> set[str]:
+        """The rules that some text matches as a whole."""
         ending: set[str] = set()
         waiting = dict(self.rules)
         while found := [name for name, form in waiting.items() if _ends(form, ending)]:
             ending.update(found)
             for name in found:
                 del waiting[name]
-        if waiting:
+        return ending
+
+    def prune(self) -> None:
+        """Remove what leads to no end: options of rules of which no text is a whole."""
+        ending = self._ending()
+        if len(ending) < len(self.rules):
             self.rules = {name: _pruned(form, ending) for name, form in self.rules.items() if name in ending}
             self.root = _pruned(self.root, ending)
             if self.loop is not None:

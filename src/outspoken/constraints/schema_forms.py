@@ -146,6 +146,8 @@ class SchemaForms:
         required = required_keys(schema)
         listed = {**properties, **{key: True for key in required if key not in properties}}
         style = self._style
+        if any(listed[key] is False for key in required):
+            return NOTHING
         gap = self._gap(path)
         self._depth += 1
         entries = [

@@ -140,7 +140,7 @@ class BracedStyle(Style):
         from outspoken.notations.braced import write_braced
 
         written = write_braced({name: None}, self._mark)
-        return Literal(written[1:-6]) if written is not None else Literal("")
+        return Literal(written[1:-6]) if written is not None else choice(())
 
     def value(self, value: Any) -> Form:
         from outspoken.notations.braced import write_braced
