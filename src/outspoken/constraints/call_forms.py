@@ -26,6 +26,8 @@ from .styles import BracedStyle, PythonStyle, Style
 from .tagged_forms import TaggedForms
 
 _ANYTHING: dict[str, Any] = {"type": "object"}
+#: A tool whose schema has only these keywords takes no arguments.
+_ABOUT_NOTHING = frozenset({"type", "description", "title", "$schema", "strict", "required"})
 _UNWRITABLE = "the format cannot write this name"
 #: The types of JSON by the kinds of values.
 _KINDS = {
@@ -73,6 +75,8 @@ class CallForms:
         assert self._tools is not None
         if name not in self._schemas:
             given = self._tools.schema(name) or _ANYTHING
+            if given.keys() <= _ABOUT_NOTHING:
+                given = {**given, "additionalProperties": False}  # as the interfaces of providers define it
             self._schemas[name] = checked(given, lambda message: self.warn(f"{name}: {message}"))
         return self._schemas[name]
 

@@ -19,7 +19,7 @@ from outspoken.results.geometry import Screen
 from .action_paths import ActionPaths
 from .action_words import acting_tools, nested_words
 from .builder import Actions, Builder, Wishes
-from .forms import NOTHING, Grammar
+from .forms import Grammar
 from .registry import learned_actions, merged_skeleton
 
 if TYPE_CHECKING:

@@ -100,8 +100,9 @@ def _joined(found: list[tuple[str, Form]], text: FreeText, special: re.Pattern[s
     joined: list[tuple[str, Form]] = []
     for some in groups.values():
         size = _common_size([literal for literal, _ in some])
-        for literal, _ in some if special is not None else ():
-            size = min([one.start() for one in special.finditer(literal) if one.start() < size < one.end()] or [size])
+        if special is not None:
+            divided = [one.start() for literal, _ in some for one in special.finditer(literal) if one.end() > size]
+            size = min([size, *divided])
         begun = some[0][0][:size]
         if len(some) == 1 or not size or without(text.excluded).reads(begun):
             joined += some
