@@ -28,6 +28,7 @@ PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
 CONSTRAINTS = TOP / "src" / "outspoken" / "constraints" / "README.md"
 PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
+INTEGRATIONS = TOP / "src" / "outspoken" / "integrations" / "README.md"
 PUBLIC, TOOLS = TOP / "src" / "outspoken" / "README.md", TOP / "tools" / "README.md"
 PROGRAMS = TOP / "tests" / "examples" / "README.md"
 WRITTEN = (
@@ -41,6 +42,7 @@ WRITTEN = (
     TOOLS,
     PAYLOADS,
     CONSTRAINTS,
+    INTEGRATIONS,
     PUBLIC,
     PROGRAMS,
 )

@@ -1,4 +1,5 @@
 """What belongs to one application: Skyvern's API responses, a chat about tables, the names in exported plain objects.
 
-Only the command line, users and `outspoken` itself import from here. May import every room but `serving` and `cli`.
+Only the command line, users and `outspoken` itself import from here. May import every room but
+`integrations`, `serving` and `cli`.
 """

@@ -1,0 +1,16 @@
+"""Frameworks that read raw text of models with Outspoken: a module for each, of the framework's name.
+
+Import the module of your framework (`outspoken.integrations.pydantic_ai`); it needs the extra of the same name. May
+import every room but `serving` and `cli`. The modules share `framework` and `messages`, and do not import each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .framework import FrameworkError as FrameworkError
+
+export_lazily(__name__, {"framework": "FrameworkError"})

@@ -1,0 +1,9 @@
+"""Collects the tests of a framework only where it can be imported: `python -m tools.integrations` runs all of them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from tools.integrations.frameworks import FRAMEWORKS
+
+collect_ignore = [f"test_{name}.py" for name, tested in FRAMEWORKS.items() if find_spec(tested.module) is None]

@@ -1,0 +1,134 @@
+"""What all integrations share: calls with ids, damage as JSON, the retry message, the error of a missing package."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import outspoken.integrations
+from outspoken import parse
+from outspoken.integrations import FrameworkError
+from outspoken.integrations.framework import Framework
+from outspoken.integrations.messages import CallIds, damage, has_failed_call, identified_calls, retry_message
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tools.integrations.frameworks import FRAMEWORKS, GROUPS
+
+ROOM = Path(outspoken.integrations.__file__).parent
+TOP = ROOM.parents[2]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_calls_have_ids_of_their_own(format: str) -> None:
+    reply = parse(written(format, *BOTH, text="Look:"), format, tools=TOOLS)
+    calls = identified_calls(reply)
+    assert [(call.name, call.arguments, call.problem) for call in calls] == [(*call, None) for call in BOTH]
+    assert len({call.id for call in calls}) == 2
+    assert all(call.id for call in calls)
+    assert not has_failed_call(reply)
+
+
+def test_ids_that_the_model_wrote_are_kept_unless_they_repeat() -> None:
+    ids = CallIds("r1")
+    found = [ids.next("a"), ids.next("a"), ids.next(None), ids.next("b")]
+    assert (found[0], found[3]) == ("a", "b")
+    assert len(set(found)) == 4
+    again = CallIds("r1")
+    assert [again.next("a"), again.next("a")] == found[:2]
+    assert CallIds().next() != CallIds().next()
+
+
+def test_damage_is_told_as_json() -> None:
+    assert damage(parse(written("hermes", *BOTH), "hermes", tools=TOOLS)) == {}
+    found = damage(parse(REPAIRABLE, "hermes", tools=TOOLS))
+    assert json.loads(json.dumps(found)) == found
+    assert found["status"] == "repaired"
+    assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
+    assert "unfinished_calls" not in found
+    cut = damage(parse(CUT, "hermes", tools=TOOLS, finish_reason="length"))
+    assert cut["unfinished_calls"] == [
+        {"name": "tide", "arguments": '{"place": "Bre', "status": "truncated", "id": None}
+    ]
+    assert [problem["code"] for problem in cut["problems"]] == ["unclosed-call"]
+
+
+def test_a_call_that_must_not_run_says_why() -> None:
+    (invalid,) = identified_calls(parse(INVALID, "hermes", tools=TOOLS))
+    assert invalid.problem == (
+        "the call of `tide` is invalid and was not run: the call can be read in two ways that are as likely"
+    )
+    (cut,) = identified_calls(parse(CUT, "hermes", tools=TOOLS))
+    assert cut.problem == "the call of `tide` is truncated and was not run: the call of `tide` never ends"
+    (repaired,) = identified_calls(parse(REPAIRABLE, "hermes", tools=TOOLS))
+    assert repaired.problem is None
+
+
+def test_the_retry_message_names_each_problem_and_asks_again() -> None:
+    reply = parse(CUT, "hermes", tools=TOOLS)
+    assert has_failed_call(reply)
+    assert retry_message(reply) == (
+        "Your last response could not be used, and no tool was run:\n"
+        "- line 2, column 1: the call of `tide` never ends\n"
+        "Write the whole response again, without these mistakes. It broke off before its end: make it shorter."
+    )
+
+
+@pytest.mark.parametrize(
+    ("framework", "module", "message"),
+    [
+        (
+            Framework("tides", "tide-tables", "2.1"),
+            "tide_tables.charts",
+            "`tide-tables` is not installed; `outspoken.integrations.tides` needs `tide-tables` 2.1 or newer "
+            "(`pip install 'outspoken[tides]'`)",
+        ),
+        (
+            Framework("tides", "pytest", "900"),
+            "pytest",
+            f"`pytest` {pytest.__version__} is installed; `outspoken.integrations.tides` needs `pytest` 900 or newer "
+            "(`pip install 'outspoken[tides]'`)",
+        ),
+        (
+            Framework("tides", "pytest", "1"),
+            "json.tides",
+            "the installed `pytest` has no usable `json.tides` (No module named 'json.tides'); "
+            "`outspoken.integrations.tides` needs `pytest` 1 or newer (`pip install 'outspoken[tides]'`)",
+        ),
+    ],
+)
+def test_a_framework_that_cannot_be_used_says_what_to_install(framework: Framework, module: str, message: str) -> None:
+    with pytest.raises(FrameworkError) as raised:
+        framework.load(module)
+    assert str(raised.value) == message
+    assert raised.value.name is not None
+
+
+def test_a_framework_of_the_right_version_is_imported() -> None:
+    assert Framework("tides", "pytest", "1.0").load("pytest") is pytest
+
+
+def test_every_integration_has_tests_an_extra_and_an_example() -> None:
+    page = (ROOM / "README.md").read_text("utf-8")
+    project = (TOP / "pyproject.toml").read_text("utf-8")
+    shared = {"__init__", "framework", "messages"}
+    modules = sorted(path.stem for path in ROOM.glob("*.py") if path.stem not in shared and path.stem[0] != "_")
+    assert modules == sorted(name for name in FRAMEWORKS if (ROOM / f"{name}.py").exists())
+    for name in modules:
+        assert (TOP / "tests" / "integrations" / f"test_{name}.py").is_file(), name
+        assert f"\n{name.replace('_', '-')} = [" in project, name
+        assert f"\n## {name}\n" in page, name
+        assert f"| `{name}`" in page, name
+    assert {tested.group for tested in FRAMEWORKS.values()} <= set(GROUPS)
+
+
+def test_an_integration_without_its_framework_says_so() -> None:
+    for name, tested in FRAMEWORKS.items():
+        if not (ROOM / f"{name}.py").exists():
+            continue
+        try:
+            import_module(tested.module)
+        except ImportError:
+            with pytest.raises(FrameworkError, match=rf"`pip install 'outspoken\[{name}\]'`"):
+                import_module(f"outspoken.integrations.{name}")

@@ -1,0 +1,57 @@
+"""The command `python -m tools.integrations`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from outspoken.authoring.shared.checkout import TOP
+
+from .environments import environment, pin
+from .frameworks import FRAMEWORKS, GROUPS
+
+TESTS = TOP / "tests" / "integrations"
+
+#: No group's tests take longer, in seconds.
+_PATIENCE = 1800
+
+
+def main() -> int:
+    """Run the tests of the named frameworks, or of all. The exit code is 1 if a test or an install fails."""
+    parser = argparse.ArgumentParser(prog="python -m tools.integrations", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a framework; all of them by default")
+    parser.add_argument("--pin", action="store_true", help="write down the newest versions instead of running tests")
+    parser.add_argument("-k", dest="chosen", default="", help="run only the tests that match, as with pytest")
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in FRAMEWORKS]:
+        parser.error(f"there is no framework `{unknown[0]}`; expected {', '.join(FRAMEWORKS)}")
+    names: list[str] = options.names or [*FRAMEWORKS]
+    groups = [group for group in GROUPS if any(FRAMEWORKS[name].group == group for name in names)]
+    failed: list[str] = []
+    for group in groups:
+        try:
+            if options.pin:
+                print(pin(group).relative_to(TOP))
+            elif _run(group, [name for name in names if FRAMEWORKS[name].group == group], options.chosen):
+                failed.append(group)
+        except subprocess.CalledProcessError as error:
+            print(f"{group}: {error}; pip says why above. Is there a network?", file=sys.stderr)
+            failed.append(group)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _run(group: str, names: Iterable[str], chosen: str) -> int:
+    """Run the tests of frameworks with the Python of their group; return the exit code of pytest."""
+    python = environment(group)
+    print(f"== {group}", flush=True)
+    # The tests of the integrations do not use the fixtures of the other tests, which need other packages.
+    command = [str(python), "-m", "pytest", "-q", "-c", str(TOP / "pyproject.toml"), "--rootdir", str(TOP)]
+    command += ["--confcutdir", str(TESTS), "-p", "no:cacheprovider", *(["-k", chosen] if chosen else [])]
+    command += [str(TESTS / f"test_{name}.py") for name in names]
+    variables = os.environ | dict(GROUPS[group].variables)
+    return subprocess.run(command, cwd=TOP, env=variables, check=False, timeout=_PATIENCE).returncode
