@@ -38,6 +38,7 @@ def test_ids_that_the_model_wrote_are_kept_unless_they_repeat() -> None:
     again = CallIds("r1")
     assert [again.next("a"), again.next("a")] == found[:2]
     assert CallIds().next() != CallIds().next()
+    assert CallIds(taken=["a"]).next("a") != "a"
 
 
 def test_damage_is_told_as_json() -> None:
@@ -48,8 +49,9 @@ def test_damage_is_told_as_json() -> None:
     assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
     assert "unfinished_calls" not in found
     cut = damage(parse(CUT, "hermes", tools=TOOLS, finish_reason="length"))
+    call = CUT.removeprefix("Wait.\n")
     assert cut["unfinished_calls"] == [
-        {"name": "tide", "arguments": '{"place": "Bre', "status": "truncated", "id": None}
+        {"name": "tide", "arguments": '{"place": "Bre', "status": "truncated", "written": call}
     ]
     assert [problem["code"] for problem in cut["problems"]] == ["unclosed-call"]
 
@@ -112,7 +114,7 @@ def test_a_framework_of_the_right_version_is_imported() -> None:
 def test_every_integration_has_tests_an_extra_and_an_example() -> None:
     page = (ROOM / "README.md").read_text("utf-8")
     project = (TOP / "pyproject.toml").read_text("utf-8")
-    shared = {"__init__", "framework", "messages"}
+    shared = {"__init__", "framework", "messages", "streams"}
     modules = sorted(path.stem for path in ROOM.glob("*.py") if path.stem not in shared and path.stem[0] != "_")
     assert modules == sorted(name for name in FRAMEWORKS if (ROOM / f"{name}.py").exists())
     for name in modules:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
 
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.replies import Reply, Status, ToolCall
 
-#: The key of `damage` in the metadata of a framework's message.
+#: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
 
 #: The most problems in a retry message, and the most characters of each.
@@ -17,15 +18,16 @@ _MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
 
 class CallIds:
-    """Gives each call of one response an id that no other call of the response has.
+    """Gives each call of one response an id that no other call of the response has, and none of those `taken`.
 
-    An id that the model wrote is kept. Other ids are derived from the position of the call and from a `seed`, such as
-    the id of the response, which is random by default: calls of different responses get different ids.
+    An id that the model wrote is kept if it is free: some models count the calls of each response anew. Other ids are
+    derived from the position of the call and from a `seed`, such as the id of the response, which is random by default:
+    calls of different responses get different ids.
     """
 
-    def __init__(self, seed: str | None = None) -> None:
+    def __init__(self, seed: str | None = None, taken: Iterable[str] = ()) -> None:
         self._seed = seed or secrets.token_hex(12)
-        self._given: set[str] = set()
+        self._given = set(taken)
         self._count = 0
 
     def next(self, written: str | None = None) -> str:
@@ -38,11 +40,22 @@ class CallIds:
 
 
 class IdentifiedCall(NamedTuple):
-    """A call with its id. `problem` says why it must not be run; it is None for a call that is ok or repaired."""
+    """A call with its id.
+
+    `problem` says why it must not be run; it is None for a call that is ok or repaired. `written` is what the model
+    wrote of a call with a problem, with its markup; "" for other calls.
+    """
 
     id: str
     call: ToolCall
-    problem: str | None
+    problem: str | None = None
+    written: str = ""
+
+    @classmethod
+    def of(cls, id: str, call: ToolCall, reply: Reply) -> IdentifiedCall:
+        """A call of a reply."""
+        problem = problem_of(call, reply)
+        return cls(id, call, problem, reply.raw[slice(*call.span)] if problem else "")
 
     @property
     def name(self) -> str:
@@ -56,7 +69,7 @@ class IdentifiedCall(NamedTuple):
 
     @property
     def arguments_text(self) -> str:
-        """The arguments as JSON text; for a call with a problem, what the model wrote, which may be no JSON."""
+        """The arguments as JSON text; for a call with a problem, what could be read, which may be no JSON."""
         return self.call.arguments_text
 
     @property
@@ -65,11 +78,38 @@ class IdentifiedCall(NamedTuple):
         return self.call.status
 
 
+class Passage(NamedTuple):
+    """Text or reasoning of a reply, beside its calls."""
+
+    kind: Literal["text", "reasoning"]
+    text: str
+
+
+def message_parts(reply: Reply, ids: CallIds | None = None) -> list[Passage | IdentifiedCall]:
+    """A reply in order: text (`Reply.text`, where it stands), reasoning, and all calls, those with a problem too."""
+    parts: list[Passage | IdentifiedCall] = []
+    for part in _parts(reply, ids or CallIds()):
+        last = parts[-1] if parts else None
+        if isinstance(part, Passage) and part.kind == "text" and isinstance(last, Passage) and last.kind == "text":
+            parts[-1] = Passage("text", last.text + part.text)
+        else:
+            parts.append(part)
+    return parts
+
+
+def _parts(reply: Reply, ids: CallIds) -> Iterator[Passage | IdentifiedCall]:
+    for segment, text in zip(reply.segments, reply.text_pieces(), strict=True):
+        if segment.kind == "tool_call":
+            yield IdentifiedCall.of(ids.next(segment.id), segment, reply)
+        elif segment.kind == "reasoning":
+            yield Passage("reasoning", segment.text)
+        elif text:
+            yield Passage("text", text)
+
+
 def identified_calls(reply: Reply, ids: CallIds | None = None) -> list[IdentifiedCall]:
     """All calls of a reply with ids, in order: those to run, and those with a problem."""
-    ids = ids or CallIds()
-    calls = [segment for segment in reply.segments if isinstance(segment, ToolCall)]
-    return [IdentifiedCall(ids.next(call.id), call, problem_of(call, reply)) for call in calls]
+    return [part for part in _parts(reply, ids or CallIds()) if isinstance(part, IdentifiedCall)]
 
 
 def problem_of(call: ToolCall, reply: Reply) -> str | None:
@@ -86,19 +126,40 @@ def problem_of(call: ToolCall, reply: Reply) -> str | None:
 def damage(reply: Reply) -> dict[str, Any]:
     """What is not sound in a reply, as JSON; {} if nothing is.
 
-    The keys are `status`, `repairs`, `problems` (errors and warnings), and `unfinished_calls`, with the arguments as
-    the model wrote them. Empty ones are left out.
+    The keys are `status`, `repairs`, `problems` (errors and warnings), and `unfinished_calls`, with what could be
+    read of the arguments, and all of the call as it was written. Empty ones are left out.
     """
     found: dict[str, Any] = {
         "repairs": [repair.model_dump(mode="json") for repair in reply.repairs],
         "problems": [_problem(d) for d in reply.diagnostics if d.severity != "note"],
         "unfinished_calls": [
-            {"name": call.name, "arguments": call.arguments_text, "status": call.status, "id": call.id}
+            {
+                "name": call.name,
+                "arguments": call.arguments_text,
+                "status": call.status,
+                "written": reply.raw[slice(*call.span)],
+            }
             for call in reply.unfinished_tool_calls
         ],
     }
     found = {key: value for key, value in found.items() if value}
     return {"status": reply.status, **found} if found or reply.status != "ok" else {}
+
+
+def metadata(reply: Reply) -> dict[str, Any]:
+    """What a framework's message has no field for, as JSON; {} if there is nothing.
+
+    This is the `damage`, and `actions` and `payloads` with those of the reply.
+    """
+    exclude = {"kind", "span", "repairs", "metadata"}
+    found = {
+        "actions": [a.model_dump(mode="json", exclude=exclude, exclude_none=True) for a in reply.actions],
+        "payloads": [{"type": payload.type, "data": payload.data} for payload in reply.payloads],
+        "unfinished_actions": [
+            a.model_dump(mode="json", exclude=exclude, exclude_none=True) for a in reply.unfinished_actions
+        ],
+    }
+    return {**damage(reply), **{key: value for key, value in found.items() if value}}
 
 
 def has_failed_call(reply: Reply) -> bool:

@@ -1,0 +1,348 @@
+"""Pydantic AI with a model that writes raw text: agents, streams, structured output, retries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import IncompleteToolCall, UnexpectedModelBehavior
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    PartDeltaEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ToolCallPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.tools import ToolDefinition
+
+from outspoken import UnknownFormatError
+from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tests.integrations.text_server import text_server
+
+ANSWER = "High tide at nine, wind from the west."
+
+
+class Script:
+    """A model that writes texts in turn, whole or in pieces, and remembers the messages that it was sent."""
+
+    def __init__(self, *texts: str | tuple[str, str], size: int = 5) -> None:
+        self.texts = [text if isinstance(text, tuple) else (text, "stop") for text in texts]
+        self.sent: list[list[ModelMessage]] = []
+        self.size = size
+
+    def whole(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        self.sent.append(messages.copy())
+        text, reason = self.texts[len(self.sent) - 1]
+        return ModelResponse(parts=[TextPart(text)], finish_reason=reason)
+
+    async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        self.sent.append(messages.copy())
+        for piece in pieces(self.texts[len(self.sent) - 1][0], self.size):
+            yield piece
+
+    def model(self, format: str, **options: Any) -> OutspokenModel:
+        return OutspokenModel(FunctionModel(self.whole, stream_function=self.stream), format, **options)
+
+
+def agent_of(model: Model, **options: Any) -> tuple[Agent[None, Any], list[tuple[str, dict[str, Any]]]]:
+    """An agent with two tools, and the calls that they got."""
+    agent, ran = Agent(model, **options), list[tuple[str, dict[str, Any]]]()
+
+    @agent.tool_plain
+    def tide(place: str, day: int = 0) -> str:
+        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
+        return "nine"
+
+    @agent.tool_plain
+    def wind(place: str, day: int = 0) -> str:
+        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
+        return "west"
+
+    return agent, ran
+
+
+def asked(agent: Agent[None, Any]) -> Any:
+    """The result of a run that is not streamed."""
+    return asyncio.run(agent.run("When?"))
+
+
+def parts(messages: list[ModelMessage], kind: str) -> list[Any]:
+    return [part for message in messages for part in message.parts if part.part_kind == kind]
+
+
+def turns(format: str) -> list[str]:
+    """A call, two at once, and the answer."""
+    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
+    return [first, written(format, *BOTH), written(format, text=ANSWER)]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_agent_runs_one_call_then_two_at_once(format: str, streamed: bool) -> None:
+    script = Script(*turns(format))
+    agent, ran = agent_of(script.model(format))
+    if streamed:
+
+        async def run() -> tuple[str, list[ModelMessage]]:
+            async with agent.run_stream("When?") as result:
+                return "".join([text async for text in result.stream_text(delta=True, debounce_by=None)]), (
+                    result.all_messages()
+                )
+
+        # a stream takes a text before calls for the answer, as any model of Pydantic AI
+        script.texts[0] = (written(format, ("tide", {"place": "Paris"})), "stop")
+        output, messages = asyncio.run(run())
+    else:
+        result = asked(agent)
+        output, messages = result.output, result.all_messages()
+    assert output == ANSWER
+    assert ran[0] == ("tide", {"place": "Paris"})
+    assert sorted(ran[1:]) == sorted(BOTH)
+    calls = parts(messages, "tool-call")
+    assert len({call.tool_call_id for call in calls}) == len(calls) == 3
+    assert [part.content for part in parts(messages, "tool-return")] == ["nine", "nine", "west"]
+    assert all(message.metadata is None for message in messages if isinstance(message, ModelResponse))
+    if not streamed:
+        assert [part.content for part in parts(messages, "text")] == ["Let me look.", ANSWER]
+        assert [m.finish_reason for m in messages if m.kind == "response"] == ["tool_call", "tool_call", "stop"]
+
+
+def both_ways(text: str, format: str, reason: str = "stop", **options: Any) -> Iterator[ModelResponse]:
+    """The response to a request, whole and of streams that are split in other ways."""
+    tools = [
+        ToolDefinition(name=t["function"]["name"], parameters_json_schema=t["function"]["parameters"]) for t in TOOLS
+    ]
+    asked: Any = ([], None, ModelRequestParameters(function_tools=tools))
+
+    async def whole() -> ModelResponse:
+        return await Script((text, reason)).model(format, **options).request(*asked)
+
+    async def streamed(size: int) -> ModelResponse:
+        async with Script(text, size=size).model(format, **options).request_stream(*asked) as stream:
+            async for _ in stream:
+                pass
+            return stream.get()
+
+    yield asyncio.run(whole())
+    for size in (1, 7, 1000):
+        yield asyncio.run(streamed(size))
+
+
+def shown(response: ModelResponse) -> list[tuple[str, ...]]:
+    return [
+        (part.tool_name, part.args if isinstance(part.args, str) else json.dumps(part.args))
+        if isinstance(part, ToolCallPart)
+        else (part.part_kind, part.content)
+        for part in response.parts
+    ]
+
+
+@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
+def test_thinking_text_and_calls_keep_their_order(format: str) -> None:
+    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
+    for response in both_ways(text, format):
+        assert [part.part_kind for part in response.parts] == ["thinking", "text", "tool-call", "tool-call"]
+        thinking, before, *calls = response.parts
+        assert (thinking.content, before.content) == ("Which day?", "Look:")
+        assert [(call.tool_name, call.args_as_dict()) for call in calls] == [*BOTH]
+
+
+def test_text_behind_a_call_is_another_part() -> None:
+    text = written("hermes", BOTH[1], text="Wait.") + "\nDone."
+    for response in both_ways(text, "hermes"):
+        assert shown(response) == [("text", "Wait."), ("wind", '{"place": "Brest"}'), ("text", "\nDone.")]
+
+
+def test_a_repaired_call_runs_and_says_what_was_repaired() -> None:
+    for response in both_ways(REPAIRABLE, "hermes"):
+        (call,) = response.parts
+        assert call.args_as_dict() == {"place": "Brest", "day": 3}
+        found = response.metadata["outspoken"]
+        assert (found["status"], [repair["code"] for repair in found["repairs"]]) == (
+            "repaired",
+            ["trailing-comma", "missing-closer"],
+        )
+    script = Script(REPAIRABLE, ANSWER)
+    agent, ran = agent_of(script.model("hermes"))
+    assert asked(agent).output == ANSWER
+    assert ran == [("tide", {"place": "Brest", "day": 3})]
+
+
+@pytest.mark.parametrize("text", [INVALID, CUT])
+def test_a_call_with_a_problem_is_no_sound_call(text: str) -> None:
+    status = "invalid" if text == INVALID else "truncated"
+    for response in both_ways(text, "hermes", "length"):
+        call = response.parts[-1]
+        assert call.tool_name == "tide"
+        assert call.args.startswith(f"the call of `tide` is {status} and was not run: ")
+        assert call.args.endswith(f"; it was written as {text.removeprefix('Wait.').lstrip()}")
+        with pytest.raises(ValueError, match="expected"):
+            call.args_as_dict(raise_if_invalid=True)
+        assert [one["status"] for one in response.metadata["outspoken"]["unfinished_calls"]] == [status]
+
+
+@pytest.mark.parametrize("text", [INVALID, CUT])
+def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(text: str) -> None:
+    script = Script(text, written("hermes", BOTH[0]), ANSWER)
+    agent, ran = agent_of(script.model("hermes"))
+    result = asked(agent)
+    assert (result.output, ran) == (ANSWER, [BOTH[0]])
+    (retry,) = parts(script.sent[1], "tool-return")
+    assert (retry.tool_name, retry.outcome) == ("tide", "retried")
+    assert "and was not run" in retry.content[0]["input"]
+    (damaged,) = parts(script.sent[1], "tool-call")
+    assert damaged.tool_call_id == retry.tool_call_id
+
+
+def test_a_streamed_call_with_a_problem_is_not_run() -> None:
+    script = Script(INVALID, written("hermes", BOTH[0]), ANSWER)
+    agent, ran = agent_of(script.model("hermes"))
+
+    async def run() -> str:
+        async with agent.run_stream("When?") as result:
+            return await result.get_output()
+
+    assert asyncio.run(run()) == ANSWER
+    assert ran == [BOTH[0]]
+
+
+def test_calls_that_stay_cut_end_the_run() -> None:
+    agent, ran = agent_of(Script((CUT, "length"), (CUT, "length"), (CUT, "length")).model("hermes"), retries=1)
+    with pytest.raises((IncompleteToolCall, UnexpectedModelBehavior), match=r"token limit|maximum"):
+        asked(agent)
+    assert ran == []
+
+
+UNREAD = '<tool_cal>\n{"name": tide, arguments: place}\n'
+
+
+def test_ask_again_rejects_a_response_whose_call_could_not_be_read() -> None:
+    script = Script(UNREAD, written("hermes", BOTH[0]), ANSWER)
+    agent, ran = agent_of(script.model("hermes"), capabilities=[AskAgain()])
+    result = asked(agent)
+    assert (result.output, ran) == (ANSWER, [BOTH[0]])
+    assert parts(script.sent[1], "text")[0].content == UNREAD  # the model sees what it wrote
+    feedback = script.sent[1][-1].parts[0]
+    assert "could not be used, and no tool was run" in str(feedback.content)
+    assert result.usage.requests == 3
+
+
+def test_without_ask_again_the_response_says_that_a_call_could_not_be_read() -> None:
+    for response in both_ways(UNREAD, "hermes"):
+        assert shown(response) == [("text", UNREAD)]
+        found = response.metadata["outspoken"]
+        assert [problem["code"] for problem in found["problems"]] == ["unread-markup"]
+        assert found["retry"].startswith("Your last response could not be used")
+
+
+class Tide(BaseModel):
+    place: str
+    hour: int
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_structured_output_is_the_call_of_the_output_tool(format: str, streamed: bool) -> None:
+    wrong = written(format, ("final_result", {"place": "Brest", "hour": "late"}))
+    right = written(format, ("final_result", {"place": "Brest", "hour": 9}))
+    if streamed:
+
+        async def run() -> list[Tide]:
+            agent = Agent(Script(right).model(format), output_type=Tide)
+            async with agent.run_stream("When?") as result:
+                return [output async for output in result.stream_output(debounce_by=None)]
+
+        assert asyncio.run(run())[-1] == Tide(place="Brest", hour=9)
+        return
+    script = Script(wrong, right)
+    assert asked(Agent(script.model(format), output_type=Tide)).output == Tide(place="Brest", hour=9)
+    assert [part.outcome for part in parts(script.sent[1], "tool-return")] == ["retried"]
+
+
+def test_text_streams_as_it_arrives() -> None:
+    async def run() -> list[str]:
+        async with Script(ANSWER, size=10).model("hermes").request_stream([], None, ModelRequestParameters()) as stream:
+            return [e.delta.content_delta async for e in stream if isinstance(e, PartDeltaEvent)]
+
+    deltas = asyncio.run(run())
+    assert len(deltas) >= 2
+    assert ANSWER.endswith("".join(deltas))
+
+
+def test_the_arguments_of_a_call_stream_as_they_arrive() -> None:
+    text = written("hermes", ("tide", {"place": "Brest " * 20}))
+
+    async def run() -> int:
+        model = Script(text, size=10).model("hermes")
+        async with model.request_stream([], None, ModelRequestParameters()) as stream:
+            return len(
+                [e async for e in stream if isinstance(e, PartDeltaEvent) and not isinstance(e.delta, TextPartDelta)]
+            )
+
+    assert asyncio.run(run()) > 5
+
+
+def test_parts_of_the_wrapped_model_are_kept() -> None:
+    native = [
+        ThinkingPart("Which?", signature="s"),
+        TextPart(written("hermes", BOTH[0])),
+        ToolCallPart("wind", {}, "c9"),
+    ]
+
+    def whole(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=native.copy())
+
+    model = OutspokenModel(FunctionModel(whole), "hermes")
+    response = asyncio.run(model.request([], None, ModelRequestParameters()))
+    assert [part.part_kind for part in response.parts] == ["thinking", "tool-call", "tool-call"]
+    assert (response.parts[0], response.parts[2]) == (native[0], native[2])
+
+
+def test_a_thinking_part_of_the_wrapped_model_closes_what_the_prompt_opened() -> None:
+    def whole(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[ThinkingPart("Which?"), TextPart(ANSWER)])
+
+    model = OutspokenModel(FunctionModel(whole), "hermes", prefix="<think>\n")
+    response = asyncio.run(model.request([], None, ModelRequestParameters()))
+    assert [(part.part_kind, part.content) for part in response.parts] == [("thinking", "Which?"), ("text", ANSWER)]
+
+
+def test_a_server_of_chat_completions_is_wrapped() -> None:
+    for streamed in (False, True):
+        with text_server(
+            *[written("qwen3_coder", *calls, text=text) for calls, text in ((BOTH, ""), ((), ANSWER))]
+        ) as server:
+            provider = OpenAIProvider(base_url=server.url, api_key="none")
+            agent, ran = agent_of(OutspokenModel(OpenAIChatModel("m", provider=provider), "qwen3_coder"))
+
+            async def run(agent: Agent[None, Any] = agent, streamed: bool = streamed) -> tuple[str, int]:
+                async with agent:
+                    if not streamed:
+                        result = await agent.run("When?")
+                        return result.output, result.usage.output_tokens
+                    async with agent.run_stream("When?") as stream:
+                        return await stream.get_output(), stream.usage.output_tokens
+
+            assert asyncio.run(run()) == (ANSWER, 18)
+            assert sorted(ran) == sorted(BOTH)
+            assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
+            roles = [message["role"] for message in server.requests[1]["messages"]]
+            assert roles == ["user", "assistant", "tool", "tool"]
+            assert server.requests[1]["messages"][1]["tool_calls"][0]["function"]["name"] == "tide"
+
+
+def test_wrong_options_fail_at_once() -> None:
+    with pytest.raises(UnknownFormatError):
+        OutspokenModel(FunctionModel(Script().whole), "hermess")
