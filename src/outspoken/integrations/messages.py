@@ -73,6 +73,11 @@ class IdentifiedCall(NamedTuple):
         return self.call.arguments_text
 
     @property
+    def refusal(self) -> str:
+        """For a call with a problem, a sentence to stand in place of its arguments: it is no JSON, and says why."""
+        return f"{self.problem}; it was written as {self.written}"
+
+    @property
     def status(self) -> Status:
         """The status of the call."""
         return self.call.status

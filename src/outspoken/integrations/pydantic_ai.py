@@ -253,7 +253,7 @@ def _part(item: Passage | IdentifiedCall) -> Any:
     """A part of a response. The arguments of a call with a problem are no JSON, so that it cannot run."""
     if isinstance(item, Passage):
         return (_messages.TextPart if item.kind == "text" else _messages.ThinkingPart)(content=item.text)
-    args = item.arguments_text if item.problem is None else f"{item.problem}; it was written as {item.written}"
+    args = item.arguments_text if item.problem is None else item.refusal
     return _messages.ToolCallPart(tool_name=item.name, args=args, tool_call_id=item.id)
 
 

@@ -1,0 +1,354 @@
+"""LangChain: `OutspokenOutputParser` reads text into messages, `ChatOutspoken` is a chat model around a chat model.
+
+    from langchain_core.messages import HumanMessage
+    from langchain_openai import ChatOpenAI
+    from outspoken.integrations.langchain import ChatOutspoken, tool_errors
+
+    def tide(place: str) -> str:
+        "The hour of high tide."
+        return f"High tide in {place} at nine."
+
+    server = ChatOpenAI(model="qwen3-coder", base_url="http://localhost:8000/v1", api_key="none")
+    model = ChatOutspoken(model=server, format="qwen3_coder").bind_tools([tide])
+    message = model.invoke([HumanMessage("When is high tide in Brest?")])
+    print([(call["name"], call["args"]) for call in message.tool_calls], tool_errors(message))
+
+A chain of a model that returns text, such as one for completions, ends with the parser:
+`prompt | llm | OutspokenOutputParser(format="hermes", tools=[tide])`.
+
+Calls are in `tool_calls`, those that are truncated or invalid in `invalid_tool_calls`, with the reason. Reasoning is in
+`additional_kwargs["reasoning_content"]`, from which `content_blocks` takes it. Repairs and problems are in
+`response_metadata["outspoken"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from outspoken.parsing.parser import Parser
+from outspoken.results.events import ReasoningDelta, TextDelta
+from outspoken.results.replies import Reply
+
+from .framework import Framework
+from .messages import METADATA, CallIds, identified_calls, metadata
+from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
+
+_LANGCHAIN = Framework("langchain", "langchain-core", "1.0")
+_chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
+_messages = _LANGCHAIN.load("langchain_core.messages")
+_outputs = _LANGCHAIN.load("langchain_core.outputs")
+_parsers = _LANGCHAIN.load("langchain_core.output_parsers.transform")
+_managers = _LANGCHAIN.load("langchain_core.callbacks.manager")
+_functions = _LANGCHAIN.load("langchain_core.utils.function_calling")
+
+#: Where chat models keep the finish reason, and where the reasoning.
+_REASONS = ("finish_reason", "stop_reason", "done_reason")
+_REASONING = "reasoning_content"
+#: The index of the first call from the text; calls of the model itself count from 0.
+_FIRST_INDEX = 1000
+#: The tag by which LangGraph leaves a model out of its stream of messages.
+_NOT_STREAMED = "nostream"
+
+
+class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessage]):
+    """Reads the text of a model, or of its messages, whole and streamed.
+
+    `format` is the name of a format, or "auto"; `tools` are the tools that the model was given, as `bind_tools` takes
+    them. `prefix` is that of `outspoken.Parser.parse`, and `parser_options` are other arguments of `outspoken.Parser`.
+    """
+
+    format: str = "auto"
+    tools: Sequence[Any] = ()
+    prefix: str | None = None
+    parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
+        _parsers.BaseTransformOutputParser.model_post_init(self, context)
+        self._parser()
+
+    def parse(self, text: str) -> Any:
+        """Read a text into an AIMessage."""
+        return _read(_messages.AIMessage(content=text), self._parser(), self.prefix, CallIds())
+
+    def parse_result(self, result: Any, *, partial: bool = False) -> Any:
+        """Read the first of some generations into an AIMessage."""
+        message = getattr(result[0], "message", None) or _messages.AIMessage(content=result[0].text)
+        return _read(message, self._parser(), self.prefix, CallIds())
+
+    def _transform(self, input: Iterator[Any]) -> Iterator[Any]:
+        reading = _Reading(self._parser(), self.prefix, CallIds())
+        for chunk in input:
+            yield from reading.feed(chunk)
+        yield from reading.close()
+
+    async def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        reading = _Reading(self._parser(), self.prefix, CallIds())
+        async for chunk in input:
+            for made in reading.feed(chunk):
+                yield made
+        for made in reading.close():
+            yield made
+
+    def _parser(self) -> Parser:
+        return Parser(self.format, tools=_openai_tools(self.tools), **self.parser_options)
+
+
+class ChatOutspoken(_chat_models.BaseChatModel):
+    """A chat model whose text is read in a format.
+
+    `model` is the chat model that asks the server. The tools of `bind_tools` go to it, and define the types of
+    arguments; with `send_tools=False`, they do not go to it, since the prompt describes them. The other fields are
+    those of `OutspokenOutputParser`. Calls and reasoning that the model returns itself are kept.
+    """
+
+    model: Any
+    format: str = "auto"
+    prefix: str | None = None
+    send_tools: bool = True
+    parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
+        _chat_models.BaseChatModel.model_post_init(self, context)
+        Parser(self.format, **self.parser_options)
+
+    @property
+    def _llm_type(self) -> str:
+        return "outspoken"
+
+    def bind_tools(self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any) -> Any:
+        """Give the model tools: functions, pydantic models, LangChain's tools, or dicts as OpenAI's API takes them."""
+        choice = {} if tool_choice is None else {"tool_choice": tool_choice}
+        return self.bind(tools=_openai_tools(tools), **choice, **kwargs)
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+        model, options = self._model(stop, kwargs)
+        message = model.invoke(messages, _config(run_manager, _managers.CallbackManager), **options)
+        return self._result(message, messages, kwargs)
+
+    async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
+        model, options = self._model(stop, kwargs)
+        message = await model.ainvoke(messages, _config(run_manager, _managers.AsyncCallbackManager), **options)
+        return self._result(message, messages, kwargs)
+
+    def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
+        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs)
+        for chunk in model.stream(messages, _config(run_manager, _managers.CallbackManager), **options):
+            yield from map(_generation, reading.feed(chunk))
+        yield from map(_generation, reading.close())
+
+    async def _astream(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        (model, options), reading = self._model(stop, kwargs), self._reading(messages, kwargs)
+        async for chunk in model.astream(messages, _config(run_manager, _managers.AsyncCallbackManager), **options):
+            for made in reading.feed(chunk):
+                yield _generation(made)
+        for made in reading.close():
+            yield _generation(made)
+
+    def _model(self, stop: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The model with its tools, and the other options of the request."""
+        options = {key: value for key, value in kwargs.items() if key not in ("tools", "tool_choice")}
+        options |= {} if stop is None else {"stop": stop}
+        if not kwargs.get("tools") or not self.send_tools:
+            return self.model, options
+        choice = {"tool_choice": kwargs["tool_choice"]} if "tool_choice" in kwargs else {}
+        return self.model.bind_tools(kwargs["tools"], **choice), options
+
+    def _parser(self, kwargs: dict[str, Any]) -> Parser:
+        return Parser(self.format, tools=_openai_tools(kwargs.get("tools") or ()), **self.parser_options)
+
+    def _reading(self, messages: Any, kwargs: dict[str, Any]) -> _Reading:
+        return _Reading(self._parser(kwargs), self.prefix, _ids(messages))
+
+    def _result(self, message: Any, messages: Any, kwargs: dict[str, Any]) -> Any:
+        read = _read(message, self._parser(kwargs), self.prefix, _ids(messages))
+        return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=read)])
+
+
+def tool_errors(message: Any) -> list[Any]:
+    """An answer to each invalid call of a message: a ToolMessage with the reason, to ask the model again."""
+    return [
+        _messages.ToolMessage(
+            content=call.get("error") or call.get("args") or "the call is invalid and was not run",
+            tool_call_id=call["id"],
+            name=call["name"],
+            status="error",
+        )
+        for call in message.invalid_tool_calls
+    ]
+
+
+def _read(message: Any, parser: Parser, prefix: str | None, ids: CallIds) -> Any:
+    """A message with what its text means."""
+    reasoning: str = message.additional_kwargs.get(_REASONING) or ""
+    reply = parser.parse(
+        str(message.text), prefix="" if reasoning else prefix, finish_reason=_reason(message.response_metadata)
+    )
+    calls, invalid = [*message.tool_calls], [*message.invalid_tool_calls]
+    for call in identified_calls(reply, ids):
+        if call.problem is None:
+            calls.append(_messages.ToolCall(name=call.name, args=call.arguments, id=call.id, type="tool_call"))
+        else:
+            made = {"name": call.name, "args": call.refusal, "id": call.id, "error": call.problem}
+            invalid.append(_messages.InvalidToolCall(type="invalid_tool_call", **made))
+    extra = "\n\n".join(filter(None, [reasoning, reply.reasoning]))
+    changed: dict[str, Any] = {
+        "content": _content(message, reply.text),
+        "tool_calls": calls,
+        "invalid_tool_calls": invalid,
+        "additional_kwargs": {**message.additional_kwargs, **({_REASONING: extra} if extra else {})},
+        "response_metadata": {**message.response_metadata, **_metadata(message.response_metadata, reply)},
+    }
+    return message.model_copy(update=changed)
+
+
+class _Reading:
+    """Reads one response that arrives in chunks, into chunks of a message. The last one has the metadata."""
+
+    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds) -> None:
+        self._parser, self._prefix, self._ids = parser, prefix, ids
+        self._stream: ReplyStream | None = None
+        self._reasons: dict[str, Any] = {}  # sent at the end, since LangChain joins the texts of two chunks
+        self._sent: dict[int, str] = {}  # arguments by the position of their call
+        self._blocks, self._ended = 0, False  # of reasoning
+
+    def feed(self, chunk: Any) -> list[Any]:
+        """Read a text or a message."""
+        if isinstance(chunk, str):
+            return self._text(chunk)
+        known: dict[str, Any] = chunk.response_metadata
+        self._reasons |= {key: value for key, value in known.items() if key in _REASONS and value}
+        if self._stream is None and chunk.additional_kwargs.get(_REASONING):
+            self._prefix, self._blocks, self._ended = "", 1, True
+        kept = {
+            "content": _content(chunk, ""),
+            "additional_kwargs": chunk.additional_kwargs,
+            "response_metadata": {key: value for key, value in known.items() if key not in _REASONS},
+            "usage_metadata": chunk.usage_metadata,
+            "tool_call_chunks": [*getattr(chunk, "tool_call_chunks", ())],
+        }
+        kept = {key: value for key, value in kept.items() if value}
+        rest = [_messages.AIMessageChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
+        return [*self._text(str(chunk.text)), *rest]
+
+    def close(self) -> list[Any]:
+        """End the response."""
+        stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
+        made = [self._chunk(item) for item in stream.close(_reason(self._reasons))]
+        assert stream.reply is not None
+        last = _messages.AIMessageChunk(
+            content="",
+            response_metadata={**self._reasons, **_metadata(self._reasons, stream.reply)},
+            chunk_position="last",
+        )
+        return [*filter(None, made), last]
+
+    def _text(self, text: str) -> list[Any]:
+        if not text:
+            return []
+        self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
+        return [*filter(None, [self._chunk(item) for item in self._stream.feed(text)])]
+
+    def _chunk(self, item: StreamItem) -> Any:
+        """A chunk of a message for an item of a stream; None if there is nothing to say."""
+        match item:
+            case TextDelta():
+                return _messages.AIMessageChunk(content=item.text)
+            case ReasoningDelta():
+                begins = self._ended or not self._blocks
+                text = f"\n\n{item.text}" if begins and self._blocks else item.text
+                self._blocks, self._ended = self._blocks + begins, False
+                return _messages.AIMessageChunk(content="", additional_kwargs={_REASONING: text})
+            case CallStart():
+                return _call_chunk(item.position, item.name, "", item.id)
+            case CallDelta():
+                self._sent[item.position] = self._sent.get(item.position, "") + item.arguments
+                return _call_chunk(item.position, None, item.arguments, None)
+            case CallEnd(call=call) if call.problem is not None:
+                spoiled = _spoiler(self._sent.get(item.position, "")) + call.refusal
+                named = (None, None) if item.announced else (call.name, call.id)
+                return _call_chunk(item.position, named[0], spoiled, named[1])
+            case CallEnd():
+                return None
+            case _:
+                self._ended = True
+                return None
+
+
+def _call_chunk(position: int, name: str | None, args: str, id: str | None) -> Any:
+    chunk = _messages.ToolCallChunk(name=name, args=args, id=id, index=_FIRST_INDEX + position, type="tool_call_chunk")
+    return _messages.AIMessageChunk(content="", tool_call_chunks=[chunk])
+
+
+def _spoiler(sent: str) -> str:
+    """What makes LangChain refuse arguments that were sent: it closes what is open, but not what closes too much."""
+    stack: list[str] = []
+    in_string = escaped = False
+    for char in sent:
+        if in_string:
+            in_string = escaped or char != '"'
+            escaped = char == "\\" and not escaped
+        elif char == '"':
+            in_string = True
+        elif char in "{[":
+            stack.append("}" if char == "{" else "]")
+        elif char in "}]" and stack:
+            stack.pop()
+    if not sent:
+        return ""
+    quotes = ('""' if escaped else '"') if in_string else ""
+    return quotes + ("}" if stack and stack[-1] == "]" else "]") + " "
+
+
+def _openai_tools(tools: Sequence[Any]) -> list[dict[str, Any]]:
+    return [_functions.convert_to_openai_tool(tool) for tool in tools]
+
+
+def _ids(messages: Any) -> CallIds:
+    """Ids for the calls of a response to these messages."""
+    calls = [
+        call
+        for message in messages
+        if isinstance(message, _messages.AIMessage)
+        for call in (*message.tool_calls, *message.invalid_tool_calls)
+    ]
+    return CallIds(taken=[call["id"] for call in calls if call["id"]])
+
+
+def _content(message: Any, text: str) -> Any:
+    """The content of a message with another text: text, or its other blocks with the text behind them."""
+    if isinstance(message.content, str):
+        return text
+    blocks: list[Any] = [b for b in message.content if not isinstance(b, str) and b.get("type") != "text"]
+    return [*blocks, {"type": "text", "text": text}] if text else blocks
+
+
+def _reason(known: dict[str, Any]) -> str | None:
+    return next((known[key] for key in _REASONS if isinstance(known.get(key), str)), None)
+
+
+def _metadata(known: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    """What the response metadata gets. A server that did not see the calls says "stop"."""
+    has_calls = bool(reply.tool_calls) and known.get("finish_reason") == "stop"
+    found = metadata(reply)
+    return {**({"finish_reason": "tool_calls"} if has_calls else {}), **({METADATA: found} if found else {})}
+
+
+def _config(run_manager: Any, manager: Any) -> dict[str, Any]:
+    """The configuration of the request to the model, which traces see below that of this one."""
+    config: dict[str, Any] = {"tags": [_NOT_STREAMED]}
+    if run_manager is not None:
+        child = manager(handlers=[], parent_run_id=run_manager.run_id)
+        child.set_handlers(run_manager.inheritable_handlers)
+        child.add_tags(run_manager.inheritable_tags)
+        child.add_metadata(run_manager.inheritable_metadata)
+        config["callbacks"] = child
+    return config
+
+
+def _generation(chunk: Any) -> Any:
+    return _outputs.ChatGenerationChunk(message=chunk)

@@ -1,0 +1,334 @@
+"""LangChain with a model that writes raw text: chains, streams, agent loops, structured output, damage."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import reduce
+from operator import add
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.language_models.fake import FakeListLLM, FakeStreamingListLLM
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    ToolMessage,
+    message_chunk_to_message,
+)
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.tools import BaseTool, tool
+from pydantic import BaseModel, Field, ValidationError
+
+from outspoken import parse
+from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+
+ANSWER = "High tide at nine, wind from the west."
+ASKED = [HumanMessage("When?")]
+
+
+class Script(BaseChatModel):
+    """A chat model that writes texts in turn, whole or in pieces, and remembers what it was sent."""
+
+    texts: list[str]
+    reason: str = "stop"
+    size: int = 5
+    sent: list[list[BaseMessage]] = Field(default_factory=list)
+    bound: list[Any] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "script"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        self.bound.append((tools, kwargs))
+        return self
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        self.sent.append([*messages])
+        usage = {"input_tokens": 20, "output_tokens": 9, "total_tokens": 29}
+        text = self.texts[len(self.sent) - 1]
+        message = AIMessage(text, response_metadata={"finish_reason": self.reason, "model": "m"}, usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        self.sent.append([*messages])
+        for piece in pieces(self.texts[len(self.sent) - 1], self.size):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=piece, id="r1"))
+        usage = {"input_tokens": 20, "output_tokens": 9, "total_tokens": 29}
+        metadata = {"finish_reason": self.reason, "model": "m"}
+        yield ChatGenerationChunk(
+            message=AIMessageChunk(content="", id="r1", response_metadata=metadata, usage_metadata=usage)
+        )
+
+
+def tools_of(ran: list[tuple[str, dict[str, Any]]]) -> list[BaseTool]:
+    """Two tools that note their calls."""
+
+    @tool
+    def tide(place: str, day: int = 0) -> str:
+        """The hour of high tide."""
+        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
+        return "nine"
+
+    @tool
+    def wind(place: str, day: int = 0) -> str:
+        """The wind."""
+        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
+        return "west"
+
+    return [tide, wind]
+
+
+def streamed(model: Any, messages: Any) -> AIMessage:
+    return message_chunk_to_message(reduce(add, model.stream(messages)))
+
+
+def astreamed(model: Any, messages: Any) -> AIMessage:
+    async def joined() -> Any:
+        return reduce(add, [chunk async for chunk in model.astream(messages)])
+
+    return message_chunk_to_message(asyncio.run(joined()))
+
+
+def invoked(model: Any, messages: Any) -> AIMessage:
+    return model.invoke(messages)
+
+
+def ainvoked(model: Any, messages: Any) -> AIMessage:
+    return asyncio.run(model.ainvoke(messages))
+
+
+Ask = Callable[[Any, Any], AIMessage]
+WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
+
+
+def loop(ask: Ask, script: Script, format: str) -> tuple[list[BaseMessage], list[tuple[str, dict[str, Any]]]]:
+    """An agent: it runs sound calls, and answers invalid ones with their errors."""
+    ran: list[tuple[str, dict[str, Any]]] = []
+    tools = {one.name: one for one in tools_of(ran)}
+    model = ChatOutspoken(model=script, format=format).bind_tools([*tools.values()])
+    messages: list[BaseMessage] = [*ASKED]
+    while True:
+        message = ask(model, messages)
+        messages.append(message)
+        answers = [tools[call["name"]].invoke(call) for call in message.tool_calls] + tool_errors(message)
+        if not answers:
+            return messages, ran
+        messages += answers
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("ask", WAYS)
+def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
+    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
+    script = Script(texts=[first, written(format, *BOTH), written(format, text=ANSWER)])
+    messages, ran = loop(ask, script, format)
+    assert ran == [("tide", {"place": "Paris"}), *BOTH]
+    found = [message for message in messages if isinstance(message, AIMessage)]
+    assert [message.text for message in found] == ["Let me look.", "", ANSWER]
+    assert len({call["id"] for message in found for call in message.tool_calls}) == 3
+    assert [message.response_metadata for message in found] == [
+        {"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")
+    ]
+    assert [message.usage_metadata["output_tokens"] for message in found] == [9, 9, 9]
+    assert [one["function"]["name"] for one in script.bound[0][0]] == ["tide", "wind"]
+    assert [message.content for message in messages if isinstance(message, ToolMessage)] == ["nine", "nine", "west"]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
+def test_reasoning_is_a_block_of_its_own(ask: Ask, format: str) -> None:
+    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
+    message = ask(ChatOutspoken(model=Script(texts=[text]), format=format).bind_tools(TOOLS), ASKED)
+    assert message.additional_kwargs["reasoning_content"] == "Which day?"
+    assert [block["type"] for block in message.content_blocks] == ["reasoning", "text", "tool_call", "tool_call"]
+    assert [(call["name"], call["args"]) for call in message.tool_calls] == [*BOTH]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_blocks_of_reasoning_are_joined_as_in_the_reply(ask: Ask) -> None:
+    text = "<think>One.</think>Hm.<think>Two.</think>Done."
+    message = ask(ChatOutspoken(model=Script(texts=[text]), format="hermes"), ASKED)
+    reply = parse(text, "hermes")
+    assert (message.additional_kwargs["reasoning_content"], message.text) == (reply.reasoning, reply.text)
+    assert reply.reasoning == "One.\n\nTwo."
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
+    message = ask(ChatOutspoken(model=Script(texts=[REPAIRABLE]), format="hermes"), ASKED)
+    assert [(call["name"], call["args"]) for call in message.tool_calls] == [BOTH[0]]
+    found = message.response_metadata["outspoken"]
+    codes = [repair["code"] for repair in found["repairs"]]
+    assert (found["status"], codes) == ("repaired", ["trailing-comma", "missing-closer"])
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("text", [INVALID, CUT])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_call_with_a_problem_is_an_invalid_tool_call(ask: Ask, text: str, size: int) -> None:
+    model = ChatOutspoken(model=Script(texts=[text], size=size, reason="length"), format="hermes").bind_tools(TOOLS)
+    message = ask(model, ASKED)
+    status = "invalid" if text == INVALID else "truncated"
+    assert message.tool_calls == []
+    (call,) = message.invalid_tool_calls
+    assert call["name"] == "tide"
+    assert call["id"].startswith("call_")
+    assert f"the call of `tide` is {status} and was not run: " in call["args"]
+    assert call["args"].endswith(text.removeprefix("Wait.").lstrip())
+    assert [one["status"] for one in message.response_metadata["outspoken"]["unfinished_calls"]] == [status]
+    assert message.response_metadata["finish_reason"] == "length"
+    # nothing that LangChain does with messages makes it a sound call
+    chunk = AIMessageChunk(**message.model_dump(exclude={"type"})) + AIMessageChunk(content="")
+    assert chunk.tool_calls == []
+
+
+@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
+def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
+    deep = '<tool_call>\n{"name": "tide", "arguments": {"place": "a\\"]}", "day": [[{"b": ["c\\\\", {}]}, 1]]}}'
+    for text in (REPAIRABLE[:cut], deep[: cut + 25]):
+        for ask in (invoked, streamed):
+            message = ask(ChatOutspoken(model=Script(texts=[text], reason="length"), format="hermes"), ASKED)
+            assert message.tool_calls == []
+            assert len(message.invalid_tool_calls) == 1, text
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("text", [INVALID, CUT])
+def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(ask: Ask, text: str) -> None:
+    script = Script(texts=[text, written("hermes", BOTH[0]), ANSWER])
+    messages, ran = loop(ask, script, "hermes")
+    assert ran == [BOTH[0]]
+    assert messages[-1].text == ANSWER
+    answer = script.sent[1][-1]
+    assert isinstance(answer, ToolMessage)
+    assert (answer.status, answer.name) == ("error", "tide")
+    assert "and was not run: " in answer.text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_structured_output_is_a_call(format: str) -> None:
+    class Tide(BaseModel):
+        """A tide."""
+
+        place: str
+        hour: int
+
+    script = Script(texts=[written(format, ("Tide", {"place": "Brest", "hour": 9}))])
+    model = ChatOutspoken(model=script, format=format).with_structured_output(Tide)
+    assert model.invoke(ASKED) == Tide(place="Brest", hour=9)
+    assert script.bound[0][1]["tool_choice"] == "any"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_parser_reads_what_a_model_of_texts_writes(format: str) -> None:
+    text = written(format, *BOTH, text="Look:")
+    parser = OutspokenOutputParser(format=format, tools=tools_of([]))
+    found = [parser.parse(text), (FakeListLLM(responses=[text]) | parser).invoke("When?")]
+    chain = FakeStreamingListLLM(responses=[text, text]) | parser
+    found += [invoked(chain, "When?"), streamed(chain, "When?"), astreamed(chain, "When?")]
+    found.append((Script(texts=[text]) | parser).invoke(ASKED))
+    found.append(streamed(Script(texts=[text]) | parser, ASKED))
+    for message in found:
+        assert isinstance(message, AIMessage)
+        assert message.text == "Look:"
+        assert [(call["name"], call["args"]) for call in message.tool_calls] == [*BOTH]
+
+
+def test_text_and_arguments_stream_as_they_arrive() -> None:
+    text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
+    chunks = [*ChatOutspoken(model=Script(texts=[text], size=10), format="hermes").bind_tools(TOOLS).stream(ASKED)]
+    assert len([chunk for chunk in chunks if chunk.content]) >= 3
+    assert "".join([chunk.content for chunk in chunks]) == ANSWER
+    assert len([chunk for chunk in chunks if chunk.tool_call_chunks]) > 5
+    assert {chunk.id for chunk in chunks if chunk.content} != {None}
+    assert [chunk.chunk_position for chunk in chunks].index("last") == len(chunks) - 1
+
+
+class Seen(BaseCallbackHandler):
+    """What a tracer or a graph sees: runs with their tags and parents, and the tokens of each."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[Any, str] = {}
+        self.runs: dict[Any, tuple[Any, list[str]]] = {}
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **kwargs: Any) -> None:
+        self.runs[run_id] = (kwargs["parent_run_id"], kwargs["tags"] or [])
+
+    def on_llm_new_token(self, token: Any, *, run_id: Any, **kwargs: Any) -> None:
+        self.tokens[run_id] = self.tokens.get(run_id, "") + str(token)
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_callbacks_see_the_text_and_not_the_markup(ask: Ask) -> None:
+    seen, text = Seen(), written("hermes", BOTH[0], text="Look:")
+    model = ChatOutspoken(model=Script(texts=[text]), format="hermes").with_config({"callbacks": [seen]})
+    assert ask(model, ASKED).text == "Look:"
+    (outer,) = [run for run, (parent, _) in seen.runs.items() if parent is None]
+    inner = {run: found for run, found in seen.runs.items() if run != outer}
+    assert [*inner.values()] == ([(outer, ["nostream"])] if ask in (invoked, ainvoked) else [])
+    assert seen.tokens.get(outer, "Look:") == "Look:"
+    assert (outer in seen.tokens) == (ask in (streamed, astreamed))
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_calls_and_reasoning_of_the_model_itself_are_kept(ask: Ask) -> None:
+    native = {"name": "wind", "args": {"place": "Paris"}, "id": "c9", "type": "tool_call"}
+
+    class Native(Script):
+        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+            message = AIMessage(self.texts[0], tool_calls=[native], additional_kwargs={"reasoning_content": "Which?"})
+            return ChatResult(generations=[ChatGeneration(message=message)])
+
+        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
+            call = {"name": "wind", "args": '{"place": "Paris"}', "id": "c9", "index": 0, "type": "tool_call_chunk"}
+            for given in (
+                {"content": "", "additional_kwargs": {"reasoning_content": "Which?"}},
+                *[{"content": piece} for piece in pieces(self.texts[0])],
+                {"content": "", "tool_call_chunks": [call]},
+            ):
+                yield ChatGenerationChunk(message=AIMessageChunk(**given))
+
+    message = ask(ChatOutspoken(model=Native(texts=[written("hermes", BOTH[0])]), format="hermes"), ASKED)
+    calls = {call["id"]: (call["name"], call["args"]) for call in message.tool_calls}
+    assert calls.pop("c9") == ("wind", {"place": "Paris"})
+    assert [*calls.values()] == [BOTH[0]]
+    assert message.additional_kwargs["reasoning_content"] == "Which?"
+
+
+def test_tools_need_not_be_sent() -> None:
+    script = Script(texts=[written("qwen3_coder", BOTH[0])])
+    model = ChatOutspoken(model=script, format="qwen3_coder", send_tools=False).bind_tools(TOOLS)
+    assert [(call["name"], call["args"]) for call in model.invoke(ASKED).tool_calls] == [BOTH[0]]
+    assert script.bound == []
+
+
+def test_an_empty_stream_ends() -> None:
+    assert streamed(ChatOutspoken(model=Script(texts=[""]), format="hermes"), ASKED).text == ""
+
+    async def nothing() -> AsyncIterator[str]:
+        for _ in ():
+            yield ""
+
+    async def read() -> list[Any]:
+        return [chunk async for chunk in OutspokenOutputParser(format="hermes").atransform(nothing())]
+
+    assert [chunk.content for chunk in asyncio.run(read())] == [""]
+
+
+def test_wrong_options_fail_at_once() -> None:
+    for make in (lambda: ChatOutspoken(model=Script(texts=[]), format="hermess"), lambda: parser("hermess")):
+        with pytest.raises(ValidationError, match="there is no format `hermess`; did you mean `hermes`"):
+            make()
+
+
+def parser(format: str) -> OutspokenOutputParser:
+    return OutspokenOutputParser(format=format)
