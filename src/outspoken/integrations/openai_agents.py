@@ -1,0 +1,213 @@
+"""OpenAI Agents SDK: `OutspokenModel` wraps a model whose server sends raw text, so that agents get tool calls.
+
+    from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool
+    from openai import AsyncOpenAI
+    from outspoken.integrations.openai_agents import OutspokenModel
+
+    @function_tool
+    def tide(place: str) -> str:
+        return f"High tide in {place} at nine."
+
+    client = AsyncOpenAI(base_url="http://localhost:8000/v1", api_key="none")
+    model = OutspokenModel(OpenAIChatCompletionsModel("qwen3-coder", client), "qwen3_coder")
+    agent = Agent("tides", tools=[tide], model=model)
+    print(Runner.run_sync(agent, "When is high tide in Brest?").final_output)
+
+The wrapped model sends tools and handoffs with its request; the server renders them into the prompt. Reasoning becomes
+reasoning items. A call that is truncated or invalid keeps its name, but its arguments are a sentence that says what is
+wrong with them. That is no JSON, so the SDK does not run the tool, and answers the model with an error. In a stream, a
+call without an end is such a call, too. `on_reply` gets each response with its repairs and problems.
+
+Instead of the wrapper, `outspoken serve` may stand in front of the server; then the SDK needs no other model.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.export.parts import ExportedCall
+from outspoken.providers.export.responses import ResponsesExporter
+from outspoken.providers.replies import ProviderReply
+from outspoken.providers.stream import ProviderStream
+from outspoken.results.edits import RepairLimit
+from outspoken.results.replies import ToolCall
+from outspoken.results.settings import Settings
+
+from .framework import Framework
+from .messages import CallIds, IdentifiedCall
+
+_AGENTS = Framework("openai_agents", "openai-agents", "0.20")
+_interface = _AGENTS.load("agents.models.interface")
+_responses = _AGENTS.load("openai.types.responses")
+
+_ITEM = TypeAdapter[Any](_responses.ResponseOutputItem)
+_EVENTS = TypeAdapter[Any](_responses.ResponseStreamEvent)
+
+#: The last events of a stream with a response, and those of one that failed.
+_ENDS, _FAILURES = ("response.completed", "response.incomplete"), ("response.failed", "error", "response.error")
+#: The items that are read; all others are kept as they are.
+_READ = ("message", "reasoning", "function_call")
+#: The arguments of a request that have no names.
+_ARGUMENTS = ("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing")
+
+
+class OutspokenModel(_interface.Model):
+    """A model whose text is read in a format.
+
+    `wrapped` is a model of the SDK. `format` is the name of a format, or "auto"; `repair` and `settings` are those of
+    `outspoken.Parser`, and `prefix` is that of `Parser.parse`. `on_reply` is called with each response that was read:
+    the SDK has no place for its repairs and problems.
+
+    The SDK does not pass on why a chat completion ended, so a call whose end is missing is taken as cut. If the server
+    removes the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
+    """
+
+    def __init__(
+        self,
+        wrapped: Any,
+        format: str = "auto",
+        *,
+        prefix: str | None = None,
+        repair: RepairLimit | None = None,
+        settings: Settings | None = None,
+        finish_reason: str | None = None,
+        on_reply: Callable[[ProviderReply], None] | None = None,
+    ) -> None:
+        self.wrapped = wrapped
+        self._finish_reason, self._on_reply = finish_reason, on_reply
+        options: dict[str, Any] = {"prefix": prefix, "repair": repair, "settings": settings}
+        self._make_source = partial(ProviderStream, "openai_responses", format, **options)
+        self._make_source()  # wrong options fail here
+
+    async def get_response(self, *args: Any, **kwargs: Any) -> Any:
+        """Ask the wrapped model, and return its response with what its text means."""
+        response = await self.wrapped.get_response(*args, **kwargs)
+        reading = self._reading(args, kwargs)
+        reading.close(response.output)
+        self._report(reading)
+        return replace(response, output=reading.items)
+
+    async def stream_response(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        """Ask the wrapped model, and give the events of what its text means, as they arrive."""
+        reading = self._reading(args, kwargs)
+        async for event in self.wrapped.stream_response(*args, **kwargs):
+            if event.type in _FAILURES:
+                yield event
+            elif event.type not in _ENDS:
+                for part in reading.feed(event):
+                    yield _EVENTS.validate_python(part)
+            else:
+                for part in reading.close(event.response.output):
+                    yield _EVENTS.validate_python(part)
+                self._report(reading)
+                response = event.response.model_copy(update={"output": reading.items})
+                yield event.model_copy(update={"response": response, "sequence_number": reading.sequence_number})
+
+    def _reading(self, args: Any, kwargs: Any) -> _Reading:
+        request = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
+        tools: list[dict[str, Any]] = [
+            {"name": tool.name, "parameters": tool.params_json_schema}
+            for tool in request["tools"]
+            if hasattr(tool, "params_json_schema")
+        ]
+        tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
+        given: Any = [] if isinstance(request["input"], str) else request["input"]
+        taken = [item["call_id"] for item in given if "call_id" in item]
+        return _Reading(self._make_source(tools=tools), CallIds(taken=taken), self._finish_reason)
+
+    def _report(self, reading: _Reading) -> None:
+        if self._on_reply is not None:
+            self._on_reply(reading.reply)
+
+    async def close(self) -> None:
+        """Close the wrapped model."""
+        await self.wrapped.close()
+
+    def get_retry_advice(self, request: Any) -> Any:
+        """The advice of the wrapped model."""
+        return self.wrapped.get_retry_advice(request)
+
+
+class _Reading:
+    """Reads one response, and makes the items and events of what its text means."""
+
+    def __init__(self, source: ProviderStream, ids: CallIds, reason: str | None) -> None:
+        self._source, self._reason = source, reason
+        self._exporter = _Exporter(ids)
+        self._others: list[Any] = []
+
+    @property
+    def reply(self) -> ProviderReply:
+        """The response, after its end."""
+        assert self._source.reply is not None
+        return self._source.reply
+
+    @property
+    def items(self) -> list[Any]:
+        """The items of the response, after its end."""
+        return [*map(_ITEM.validate_python, self._exporter.output), *self._others]
+
+    @property
+    def sequence_number(self) -> int:
+        """The number of the last event, after the end."""
+        return self._exporter.sequence_number
+
+    def feed(self, event: Any) -> list[dict[str, Any]]:
+        """Read an event of the wrapped model, and return events."""
+        return self._export(self._source.feed(event.model_dump(mode="json", exclude_unset=True)))
+
+    def close(self, output: Any) -> list[dict[str, Any]]:
+        """End the response: read what has not arrived of its items, and return events, but not the last one."""
+        items = [item.model_dump(mode="json", exclude_unset=True) for item in output]
+        self._others = [item for item in output if item.type not in _READ]
+        response = {"output": items, "status": self._reason or "in_progress"}
+        found = self._source.feed({"type": "response.completed", "response": response})
+        return self._export([*found, *self._source.close()])
+
+    def _export(self, events: list[ProviderEvent]) -> list[dict[str, Any]]:
+        return [part for event in events for part in self._exporter.feed(event) if part["type"] not in _ENDS]
+
+
+class _Exporter(ResponsesExporter):
+    """Exports a call with a problem at the end, with a refusal in place of its arguments. `output` are the items."""
+
+    def __init__(self, ids: CallIds) -> None:
+        super().__init__(id=f"resp_{secrets.token_hex(12)}")
+        self._ids = ids
+        self._refused: list[tuple[ToolCall, ExportedCall | None]] = []
+
+    @property
+    def output(self) -> list[dict[str, Any]]:
+        """The items, after the end."""
+        return self.response()["output"]
+
+    @property
+    def sequence_number(self) -> int:
+        """The number of the last event, after the end."""
+        return self._sequence_number - 1
+
+    def _announce(self, id: str | None, name: str) -> ExportedCall:
+        return super()._announce(self._ids.next(id), name)
+
+    def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
+        self._unfinished.append(read)
+        self._refused.append((read, call))
+        if call is not None:
+            call.reported = True
+
+    def _on_finish(self) -> None:
+        """End the calls with a problem, of which the whole reply tells what it is."""
+        assert self._reply is not None
+        for read, call in self._refused:
+            call = call or self._announce(read.id, read.name)
+            found = IdentifiedCall.of(call.id, read, self._reply)
+            call.pieces = [found.refusal]
+            self._on_call_end(call, {})
+        super()._on_finish()
