@@ -32,12 +32,29 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "langchain": TestedFramework("agents", "langchain_core"),
     "openai_agents": TestedFramework("agents", "agents"),
     "litellm": TestedFramework("litellm", "litellm"),
+    "vllm": TestedFramework("servers", "vllm"),
+    "sglang": TestedFramework("servers", "sglang"),
+    "transformers": TestedFramework("servers", "transformers"),
 }
 
 GROUPS: dict[str, Group] = {
     "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "openai-agents==0.24.0")),
     # litellm needs openai 2, openai-agents 3. It reads a list of prices from the network when it is imported.
     "litellm": Group(("litellm==1.106.2",), variables=(("LITELLM_LOCAL_MODEL_COST_MAP", "True"),)),
+    # The servers need torch and a GPU; their parsers do not. These are the modules that the parsers import.
+    "servers": Group(
+        (
+            *("transformers==5.20.2", "openai==3.54.0", "fastapi==0.136.3", "numpy==2.4.6", "apache-tvm-ffi==0.1.11"),
+            *("aiohttp==3.14.5", "blake3==1.0.11", "cachetools==8.0.1", "cbor2==6.3.0", "cloudpickle==3.1.2"),
+            *("einops==0.8.2", "ijson==3.6.0", "jinja2==3.1.6", "jsonschema==4.26.0", "pycountry==26.2.16"),
+            *("msgspec==0.22.0", "orjson==3.13.0", "partial-json-parser==0.2.1.1.post7", "prometheus_client==0.26.0"),
+            *("protobuf==7.36.2", "psutil==7.2.2", "py-cpuinfo==9.0.0", "pybase64==1.5.1", "requests==2.34.2"),
+            *("pydantic-extra-types==2.11.1", "tiktoken==0.14.0", "pillow==13.0.0"),
+            *("python-json-logger==4.2.0", "pyzmq==27.3.0", "sentencepiece==0.2.3", "uvloop==0.23.0"),
+        ),
+        bare=("vllm==0.33.0", "sglang==0.5.23", "xgrammar==0.2.8", "oss-harmony==0.0.11", "mistral_common==1.13.1"),
+        variables=(("VLLM_LOGGING_LEVEL", "ERROR"), ("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1"), ("HF_HUB_OFFLINE", "1")),
+    ),
 }
 
 #: Installed in every environment, to run the tests.

@@ -1,0 +1,355 @@
+"""What the plug-ins of inference servers share: names of parsers, and readers that lose nothing.
+
+A server has two fields for a message, content and calls, and cannot take a call back. So a call is passed on when it is
+complete. A call that is truncated or invalid stays in the content as the model wrote it, and so do GUI actions.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+from outspoken.grammar import registry
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.parsing.inspection import formats
+from outspoken.parsing.parser import Parser
+from outspoken.rendering.render import render
+from outspoken.results import events as results
+from outspoken.results.errors import OutspokenError, RenderError
+from outspoken.results.replies import Reasoning, Reply, Segment, Text, ToolCall
+
+#: Parsers are registered under this prefix and the name of the format, so that none of the server's own is replaced.
+PREFIX = "outspoken_"
+
+#: Around reasoning in the content, if the server has no parser for reasoning.
+OPEN, CLOSE = "<think>\n", "\n</think>\n\n"
+
+_logger = logging.getLogger("outspoken.integrations")
+_OPENING_TAG, _CLOSING_TAG = re.compile(r"<[^<>/\s]{1,80}>\Z"), re.compile(r"</[^<>\s]{1,80}>")
+_REASONING, _ANSWER = "Outspoken weighs the words", "Outspoken answers"
+
+
+def parser_names() -> dict[str, str]:
+    """The name of each parser and its format: those of all formats, of their aliases, and `outspoken_auto`."""
+    found = {f"{PREFIX}{name}": one.name for one in formats() for name in (one.name, *one.aliases)}
+    return {**found, f"{PREFIX}auto": "auto"}
+
+
+def reasoning_parser_names() -> dict[str, str]:
+    """The same for parsers of reasoning: no formats of GUI actions."""
+    return {
+        name: format
+        for name, format in parser_names().items()
+        if format == "auto" or not registry.header(format).actions
+    }
+
+
+def readable_tools(tools: Iterable[Any] | None) -> Tools | None:
+    """The functions among the tools of a request; None if there are none. Other tools are the server's own."""
+    found: list[ToolLike] = []
+    for tool in tools or ():
+        plain: Any = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
+        try:
+            Tools.of([plain])
+        except OutspokenError as error:
+            _logger.warning("outspoken: a tool is left out: %s", error)
+            continue
+        found.append(plain)
+    return Tools.of(found) if found else None
+
+
+class ReasoningTags(NamedTuple):
+    """What stands around the reasoning of a format. `open` is what a prompt ends with that opens the reasoning."""
+
+    open: str
+    close: str
+
+    @property
+    def closed(self) -> str:
+        """A prefix for what stands behind the reasoning."""
+        return f"{self.open.strip()}{_REASONING}{self.close}"
+
+    def prefix(self, prompt: str) -> str | None:
+        """The `prefix` of a response behind a prompt; None if the prompt says nothing about reasoning."""
+        tail = prompt.rstrip()
+        if self.open and tail.endswith(self.open.strip()):
+            return self.open
+        return "" if self.close and tail.endswith(self.close) else None
+
+
+@cache
+def reasoning_tags(format: str) -> ReasoningTags | None:
+    """The tags around the reasoning of a format.
+
+    None if there are none, as in a format whose reasoning is a line or a field of its actions: it cannot be split off.
+    """
+    if format == "auto":
+        return ReasoningTags("<think>\n", "</think>")
+    header = registry.header(format)
+    if header.actions:
+        return None
+    behind: list[str] = []
+    opener = ""
+    for segment in (_ANSWER, ToolCall(name="tool", arguments={})):
+        after = Text(text=segment, span=(0, 0)) if isinstance(segment, str) else segment
+        parts: list[Segment] = [Reasoning(text=_REASONING, span=(0, 0)), after]
+        try:
+            text = render(Reply(raw="", format=format, segments=parts), format)
+        except RenderError:
+            continue
+        before, _, rest = text.partition(_REASONING)
+        opener, behind = before, [*behind, rest.partition(_ANSWER)[0].strip()]
+    if not behind:
+        return None
+    opener = opener or header.opened
+    closer = _shared_beginning(behind[0], behind[-1])
+    closer = _shared_beginning(closer, _closer(format, opener + _REASONING, closer))
+    closer = closer[: max(closer.rfind(">"), closer.rfind("]")) + 1]
+    is_marked = opener.strip()[:1] in ("<", "[") and closer[:1] in ("<", "[")
+    return ReasoningTags(opener, closer) if is_marked else None
+
+
+def _closer(format: str, reasoning: str, behind: str) -> str:
+    """The text at whose end the parser knows that the reasoning has ended."""
+    session = Parser(format).session(prefix="")
+    session.feed(reasoning)
+    for end, character in enumerate(behind, 1):
+        if any(isinstance(event, results.ReasoningEnd) for event in session.feed(character)):
+            return behind[:end]
+    return behind
+
+
+def needed_tags(format: str) -> ReasoningTags:
+    """The tags around the reasoning of a format. Raises ValueError if there are none."""
+    if (tags := reasoning_tags(format)) is None:
+        raise ValueError(f"`{format}` has no reasoning between tags; run the server without a parser for its reasoning")
+    return tags
+
+
+def _shared_beginning(one: str, other: str) -> str:
+    length = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one[:length]
+
+
+class Pieces(NamedTuple):
+    """What a part of a response adds to the fields of a message."""
+
+    content: str = ""
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+def arguments_of(call: ToolCall) -> str:
+    """The arguments of a call as JSON text, as the model wrote them if they are sound."""
+    return call.arguments_text if call.status == "ok" else json.dumps(call.arguments, ensure_ascii=False)
+
+
+class CallReader:
+    """Reads one response, whole or in chunks. With `behind_reasoning`, it begins behind the first reasoning.
+
+    Reasoning goes to a field of its own if `has_reasoning` is true, else into the content, between tags. With
+    `keeps_calls`, calls stay in the content, too.
+    """
+
+    def __init__(
+        self,
+        format: str,
+        tools: Tools | None = None,
+        *,
+        behind_reasoning: bool = False,
+        has_reasoning: bool = False,
+        keeps_calls: bool = False,
+    ) -> None:
+        tags = reasoning_tags(format) if behind_reasoning else None
+        self._session = Parser(format, tools=tools).session(prefix=tags.closed if tags else None)
+        self._at_start = behind_reasoning
+        self._has_reasoning, self._keeps_calls = has_reasoning, keeps_calls
+        self._raw: list[str] = []
+        self._content, self._reasoning = "", ""
+        self._calls: list[ToolCall] = []
+        self._last, self._is_open, self._blocks = "", False, int(behind_reasoning)
+
+    @property
+    def reply(self) -> Reply | None:
+        """The reply; None before the end."""
+        return self._session.reply
+
+    def read(self, text: str) -> Pieces:
+        """Read a whole response."""
+        first, last = self.feed(text), self.close()
+        return Pieces(first.content + last.content, first.reasoning + last.reasoning, first.calls + last.calls)
+
+    def feed(self, text: str) -> Pieces:
+        """Read a chunk."""
+        if self._at_start:
+            text = text.lstrip("\r\n")
+            self._at_start = not text
+        self._raw.append(text)
+        return self._add(self._session.feed(text))
+
+    def close(self) -> Pieces:
+        """End the response. Repairs and damage go to the log of the server."""
+        pieces = self._add(self._session.close())
+        reply = self._session.reply
+        if reply is not None and reply.status != "ok":
+            level = logging.INFO if reply.status == "repaired" else logging.WARNING
+            found = [d.message for d in reply.diagnostics if d.severity != "note"] or [r.code for r in reply.repairs]
+            _logger.log(level, "outspoken: a response in %s is %s: %s", reply.format, reply.status, "; ".join(found))
+        return pieces
+
+    def _add(self, events: Iterable[results.Event]) -> Pieces:
+        for event in events:
+            match event:
+                case results.TextDelta(text=text):
+                    self._write(text)
+                case results.ReasoningDelta(text=text):
+                    self._think(text)
+                case results.ReasoningEnd():
+                    self._end_reasoning()
+                case results.ToolCallEnd(call=call) if not self._keeps_calls:
+                    self._calls.append(call)
+                case results.ToolCallEnd(call=call):
+                    self._write_raw(call.span)
+                case results.ToolCallUnfinished(call=found):
+                    self._write_raw(found.span)
+                case results.ActionParsed(action=found) | results.ActionUnfinished(action=found):
+                    self._write_raw(found.span)
+                case results.PayloadParsed(payload=found) | results.PayloadUnfinished(payload=found):
+                    self._write_raw(found.span)
+                case results.Done() if self._is_open:
+                    self._end_reasoning()
+                case _:
+                    pass
+        made = Pieces(self._content, self._reasoning, tuple(self._calls))
+        self._content, self._reasoning = "", ""
+        self._calls.clear()
+        return made
+
+    def _write(self, text: str) -> None:
+        self._content += text
+        self._last = text[-1:] or self._last
+
+    def _write_raw(self, span: tuple[int, int]) -> None:
+        """What the model wrote there, on a line of its own."""
+        text = "".join(self._raw)[slice(*span)]
+        self._write("\n" + text if self._last not in ("", "\n") else text)
+
+    def _think(self, text: str) -> None:
+        if not self._is_open:
+            self._is_open = True
+            if not self._has_reasoning:
+                self._write(OPEN if self._last in ("", "\n") else "\n" + OPEN)
+            elif self._blocks:
+                self._reasoning += "\n\n"
+            self._blocks += 1
+        if self._has_reasoning:
+            self._reasoning += text
+        else:
+            self._write(text)
+
+    def _end_reasoning(self) -> None:
+        if self._is_open and not self._has_reasoning:
+            self._write(CLOSE)
+        self._is_open = False
+
+
+class ReasoningSplitter:
+    """Splits one response into its first reasoning and the raw text behind it, which another parser reads.
+
+    `prefix` is the end of the prompt, as `Parser.parse` takes it.
+    """
+
+    def __init__(self, format: str, prefix: str | None = None) -> None:
+        self._parser, self._prefix = Parser(format), prefix
+        self._session = self._parser.session(prefix=prefix)
+        self._tags = needed_tags(format)
+        self._raw = ""
+        self._is_opened = bool(prefix if prefix is not None or format == "auto" else registry.header(format).opened)
+        self._begun = False
+        #: the reasoning has ended, or there is none: all that follows belongs to the other parser
+        self.has_ended = False
+
+    def split(self, text: str) -> tuple[str, str]:
+        """The reasoning of a whole response, all blocks of it, and the raw text without it."""
+        reply = self._parser.parse(text, prefix=self._prefix)
+        blocks = [segment for segment in reply.segments if isinstance(segment, Reasoning)]
+        rest, last = "", 0
+        for block in blocks:
+            start, end = self._outside(text, block)
+            rest, last = rest + text[last:start], end
+        return "\n\n".join([block.text for block in blocks]), _after_break(rest + text[last:], bool(blocks))
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """What a chunk adds to the reasoning, and, when it has ended, the raw text behind it so far."""
+        if self.has_ended:
+            return "", text
+        self._raw += text
+        reasoning, rest = self._add(self._session.feed(text))
+        if not (reasoning or self.has_ended or self._begun or self._may_begin()):
+            self.has_ended = True
+            return "", self._raw
+        self._begun = self._begun or bool(reasoning)
+        return reasoning, rest
+
+    def _may_begin(self) -> bool:
+        """Whether the response may still turn out to begin with reasoning."""
+        found, opener = self._raw.lstrip(), self._tags.open.strip()
+        return self._is_opened or found.startswith("<") or opener.startswith(found) or found.startswith(opener)
+
+    def close(self) -> tuple[str, str]:
+        """End the response: the rest of the reasoning, or the text that was held back."""
+        if self.has_ended:
+            return "", ""
+        return self._add(self._session.close())
+
+    def _add(self, events: Iterable[results.Event]) -> tuple[str, str]:
+        reasoning = ""
+        for event in events:
+            match event:
+                case results.ReasoningDelta(text=text):
+                    reasoning += text
+                case results.ReasoningEnd():
+                    self.has_ended = True
+                    return reasoning, self._rest()
+                case results.Done(reply=reply):
+                    self.has_ended = True
+                    has_reasoning = any(isinstance(segment, Reasoning) for segment in reply.segments)
+                    return reasoning, "" if has_reasoning else self._raw
+                case _:
+                    self.has_ended = True
+                    return reasoning, self._raw
+        return reasoning, ""
+
+    def _rest(self) -> str:
+        """The raw text without the reasoning that has just ended."""
+        reply = self._parser.parse(self._raw, prefix=self._prefix)
+        block = next((segment for segment in reply.segments if isinstance(segment, Reasoning)), None)
+        if block is None:
+            return self._raw
+        start, end = self._outside(self._raw, block)
+        return _after_break(self._raw[:start] + self._raw[end:], True)
+
+    def _outside(self, text: str, block: Reasoning) -> tuple[int, int]:
+        """The span of a block with its tags. It is empty if there are none: the reasoning is part of something else."""
+        start, end = block.span
+        before, behind = text[:start].rstrip(), text[end:].lstrip()
+        opener, closer = self._tags.open.strip(), self._tags.close
+        tag = _OPENING_TAG.search(before)
+        if before and before.endswith(opener):
+            start = len(before) - len(opener)
+        elif tag is not None:
+            start = tag.start()
+        elif before:
+            return end, end
+        if closer and behind.startswith(closer):
+            return start, len(text) - len(behind) + len(closer)
+        tag = _CLOSING_TAG.match(behind)
+        return start, end if tag is None else len(text) - len(behind) + tag.end()
+
+
+def _after_break(text: str, is_behind: bool) -> str:
+    return text.lstrip("\r\n") if is_behind else text

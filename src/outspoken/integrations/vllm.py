@@ -1,0 +1,296 @@
+"""Parsers for vLLM's server: calls and reasoning of every format, whole and streamed, and its constraint.
+
+The plug-in is this module. Each parser has the name of a format, or an alias of it, behind `outspoken_`:
+
+    vllm serve Qwen/Qwen3-8B --enable-auto-tool-choice \\
+        --tool-parser-plugin outspoken.integrations.vllm --tool-call-parser outspoken_hermes \\
+        --reasoning-parser-plugin outspoken.integrations.vllm --reasoning-parser outspoken_hermes
+
+Give the name of the module, not the path of the file. A client then gets calls as from any server:
+
+    from openai import OpenAI
+
+    tide = {"name": "tide", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
+    client = OpenAI(base_url="http://localhost:8000/v1", api_key="none")
+    answer = client.chat.completions.create(
+        model="Qwen/Qwen3-8B",
+        messages=[{"role": "user", "content": "When is high tide at Leith?"}],
+        tools=[{"type": "function", "function": tide}],
+    ).choices[0].message
+    print(answer.content, answer.tool_calls)
+
+A call is sent when it is complete. A call that is truncated or invalid is never one of the `tool_calls`: it stays in
+the content, as the model wrote it. Without a parser for reasoning, reasoning is content between `<think>` tags.
+
+`tool_choice="required"`, a named tool, strict tools and `--tool-strict-level` constrain the response by a structural
+tag, with the schemas of the tools. It needs vLLM's xgrammar backend, which is the default.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from outspoken.notations.tools import Tools
+from outspoken.results.errors import ConstraintError
+
+from .framework import Framework
+from .server_constraints import choice_of, structural_tag
+from .server_parsers import (
+    CallReader,
+    Pieces,
+    ReasoningSplitter,
+    ReasoningTags,
+    arguments_of,
+    needed_tags,
+    parser_names,
+    readable_tools,
+    reasoning_parser_names,
+)
+
+_VLLM = Framework("vllm", "vllm", "0.33")
+_tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
+_reasoning: Any = _VLLM.load("vllm.reasoning")
+_protocol: Any = _VLLM.load("vllm.entrypoints.generate.base.protocol")
+_chat_utils: Any = _VLLM.load("vllm.renderers.chat_utils")
+
+#: How many tokens before the newest ones may hold a part of a tag.
+_WINDOW = 32
+_logger = logging.getLogger("outspoken.integrations")
+
+
+class OutspokenToolParser(_tool_parsers.ToolParser):
+    """Reads the calls of a response in one format."""
+
+    format: ClassVar[str]
+    #: the server tells the parser when the response ends
+    engine_based_streaming = True
+    supports_required_and_named = False
+
+    def __init__(self, tokenizer: Any, tools: Any = None) -> None:
+        parent: Any = super()
+        parent.__init__(tokenizer, tools)
+        #: set by the server if it has no parser for reasoning
+        self.skip_reasoning_parsing = False
+        self._reader: CallReader | None = None
+        self._count = 0
+
+    def adjust_request(self, request: Any) -> Any:
+        """Keep markers that are special tokens in the text."""
+        parent: Any = super()
+        changed: Any = parent.adjust_request(request)
+        if changed.tools and changed.tool_choice != "none":
+            changed.skip_special_tokens = False
+        return changed
+
+    def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
+        """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
+        try:
+            tag = structural_tag(
+                self.format,
+                self._tools_of(request),
+                request.tool_choice,
+                parallel=request.parallel_tool_calls is not False,
+                reasoning="free" if reasoning or self.skip_reasoning_parsing else "none",
+                tokenizer=self.model_tokenizer,
+            )
+        except ConstraintError as error:
+            if choice_of(request.tool_choice) != "auto":
+                raise
+            _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
+            return None
+        return None if tag is None else _VLLM.load("xgrammar").StructuralTag.model_validate(tag)
+
+    def extract_tool_calls(self, model_output: str, request: Any) -> Any:
+        """The calls of a whole response, and all else as content."""
+        pieces = self._reader_for(request).read(model_output)
+        calls = [_protocol.ToolCall(**self._call(call)) for call in pieces.calls]
+        return _protocol.ExtractedToolCallInformation(
+            tools_called=bool(calls), tool_calls=calls, content=pieces.content or None
+        )
+
+    def extract_tool_calls_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+        request: Any,
+    ) -> Any:
+        """What a chunk adds to a message; None for nothing."""
+        if self._reader is None:
+            self._reader = self._reader_for(request)
+        return self._delta(self._reader.feed(delta_text))
+
+    def finish_streaming(self) -> Any:
+        """What the end of the response adds to a message; None for nothing."""
+        return None if self._reader is None else self._delta(self._reader.close())
+
+    def _tools_of(self, request: Any) -> Tools | None:
+        return readable_tools(request.tools or self.tools)
+
+    def _reader_for(self, request: Any) -> CallReader:
+        has_reasoning = not self.skip_reasoning_parsing
+        return CallReader(
+            self.format,
+            self._tools_of(request),
+            behind_reasoning=has_reasoning,
+            has_reasoning=has_reasoning,
+            keeps_calls=request.tool_choice == "none",
+        )
+
+    def _call(self, call: Any) -> dict[str, Any]:
+        """The fields of a call."""
+        written = call.id or _chat_utils.make_tool_call_id()
+        function = _protocol.FunctionCall(name=call.name, arguments=arguments_of(call))
+        return {"id": written, "type": "function", "function": function}
+
+    def _delta(self, pieces: Pieces) -> Any:
+        if pieces == Pieces():
+            return None
+        calls: list[Any] = []
+        for call in pieces.calls:
+            fields = self._call(call)
+            function = _protocol.DeltaFunctionCall(**fields.pop("function").model_dump(include={"name", "arguments"}))
+            calls.append(_protocol.DeltaToolCall(index=self._count, function=function, **fields))
+            self._count += 1
+        return _protocol.DeltaMessage(
+            content=pieces.content or None, reasoning=pieces.reasoning or None, tool_calls=calls
+        )
+
+
+class OutspokenReasoningParser(_reasoning.ReasoningParser):
+    """Reads the reasoning of a response in one format, and leaves the text behind it to the parser of calls."""
+
+    format: ClassVar[str]
+    tags: ClassVar[ReasoningTags]
+    engine_based_streaming = True
+
+    def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
+        parent: Any = super()
+        parent.__init__(tokenizer, *args, **kwargs)
+        self._prefix: str | None = None
+        self._splitter: ReasoningSplitter | None = None
+
+    @property
+    def reasoning_start_str(self) -> str | None:
+        """The opening tag."""
+        return self.tags.open.strip() or None
+
+    @property
+    def reasoning_end_str(self) -> str | None:
+        """The closing tag."""
+        return self.tags.close or None
+
+    def adjust_request(self, request: Any) -> Any:
+        """Keep tags that are special tokens in the text."""
+        request.skip_special_tokens = False
+        return request
+
+    def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
+        """Find out whether the prompt opens or closes reasoning."""
+        self._prefix = self.tags.prefix(self._decode(prompt_token_ids[-_WINDOW:]))
+
+    def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
+        """Whether the text of these tokens ends with reasoning that is closed."""
+        return bool(self.tags.close) and self._decode(input_ids[-_WINDOW:]).rstrip().endswith(self.tags.close)
+
+    def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
+        """Whether the last tokens close the reasoning."""
+        newest = len(list(delta_ids))
+        window = list(input_ids[-newest - _WINDOW :])
+        before = self._decode(window[: len(window) - newest])
+        return self._decode(window).count(self.tags.close) > before.count(self.tags.close)
+
+    def extract_content_ids(self, input_ids: list[int]) -> list[int]:
+        """The tokens behind the reasoning."""
+        return list(input_ids[self._end_of(input_ids) :])
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
+        """The number of tokens of the reasoning, with its tags."""
+        text = self._decode(token_ids)
+        opened = bool(self._prefix) or self.tags.open.strip() in text
+        return self._end_of(token_ids) if opened or self.tags.close in text else 0
+
+    def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
+        """The reasoning of a whole response, and the text without it."""
+        reasoning, rest = ReasoningSplitter(self.format, self._prefix).split(model_output)
+        return reasoning or None, rest or None
+
+    def extract_reasoning_streaming(
+        self,
+        previous_text: str,
+        current_text: str,
+        delta_text: str,
+        previous_token_ids: Sequence[int],
+        current_token_ids: Sequence[int],
+        delta_token_ids: Sequence[int],
+    ) -> Any:
+        """What a chunk adds to the reasoning, and the text behind it; None for nothing."""
+        if self._splitter is None:
+            self._splitter = ReasoningSplitter(self.format, self._prefix)
+        return _reasoning_delta(*self._splitter.feed(delta_text))
+
+    def has_engine_confirmed_reasoning_end(self) -> bool:
+        """Whether all that follows is left to the parser of calls."""
+        return self._splitter is not None and self._splitter.has_ended
+
+    def finish_streaming(self) -> Any:
+        """What the end of the response adds; None for nothing."""
+        return None if self._splitter is None else _reasoning_delta(*self._splitter.close())
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        return self.model_tokenizer.decode(list(ids), skip_special_tokens=False)
+
+    def _end_of(self, ids: Sequence[int]) -> int:
+        """How many tokens there are up to the end of the reasoning; all of them if it does not end."""
+        low, high = 0, len(ids)
+        while low < high:
+            middle = (low + high) // 2
+            if self.tags.close in self._decode(ids[:middle]):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+
+def _reasoning_delta(reasoning: str, rest: str) -> Any:
+    if not reasoning and not rest:
+        return None
+    return _protocol.DeltaMessage(reasoning=reasoning or None, content=rest or None)
+
+
+#: The name of each parser by the name of its class, which is made when the server first asks for it.
+_TOOL_PARSERS = {f"{name}_ToolParser": name for name in parser_names()}
+_REASONING_PARSERS = {f"{name}_ReasoningParser": name for name in reasoning_parser_names()}
+
+
+def __getattr__(name: str) -> Any:
+    """Make the class of a parser."""
+    if name in _TOOL_PARSERS:
+        base, parser = OutspokenToolParser, _TOOL_PARSERS[name]
+        fields: dict[str, Any] = {"format": parser_names()[parser], "__module__": __name__}
+        if fields["format"] != "auto":  # a constraint is that of one format
+            fields["structural_tag_model"] = parser
+    elif name in _REASONING_PARSERS:
+        base = OutspokenReasoningParser
+        format = parser_names()[_REASONING_PARSERS[name]]
+        fields = {"format": format, "tags": needed_tags(format), "__module__": __name__}
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = globals()[name] = type(name, (base,), fields)
+    return made
+
+
+def register() -> None:
+    """Register the parsers of all formats; importing this module does."""
+    for made, name in _TOOL_PARSERS.items():
+        _tool_parsers.ToolParserManager.register_lazy_module(name, __name__, made)
+    for made, name in _REASONING_PARSERS.items():
+        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, made)
+
+
+register()

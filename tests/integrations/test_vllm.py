@@ -1,0 +1,243 @@
+"""vLLM's own classes with our parsers: `ParserManager` composes them as its server does."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from outspoken import formats, parse
+from outspoken.constraints import ConstraintError
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tools.integrations.missing_modules import stand_ins
+
+with stand_ins():
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+    from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+    from vllm.parser.parser_manager import ParserManager
+    from vllm.reasoning import ReasoningParserManager
+    from vllm.tool_parsers import ToolParserManager
+
+    ToolParserManager.import_tool_parser("outspoken.integrations.vllm")  # what `--tool-parser-plugin` calls
+
+#: The formats whose reasoning stands between tags.
+TAGGED = tuple(name for name in FORMATS if name != "react")
+
+
+class Characters:
+    """A tokenizer whose tokens are characters."""
+
+    def decode(self, ids: list[int], skip_special_tokens: bool = False) -> str:
+        return "".join(map(chr, ids))
+
+    def encode(self, text: str, **options: Any) -> list[int]:
+        return list(map(ord, text))
+
+    def get_vocab(self) -> dict[str, int]:
+        return {}
+
+    get_added_vocab = get_vocab
+
+
+def request(**fields: Any) -> ChatCompletionRequest:
+    return ChatCompletionRequest(
+        model="m", messages=[{"role": "user", "content": "?"}], **{"tools": TOOLS, "tool_choice": "auto", **fields}
+    )
+
+
+def parser(calls: str | None, reasoning: str | None, asked: Any) -> Any:
+    made = ParserManager.get_parser(
+        calls and f"outspoken_{calls}", reasoning and f"outspoken_{reasoning}", True, tokenizer=Characters()
+    )
+    return made(Characters(), asked.tools)
+
+
+def whole(text: str, format: str | None, reasoning: str | None = None, prompt: str = "", **fields: Any) -> Any:
+    """Reasoning, content and calls of a whole response."""
+    asked = request(**fields)
+    used = parser(format, reasoning, asked)
+    used.set_prompt_token_ids(list(map(ord, prompt)))
+    thought, content, calls = used.parse(text, asked, enable_auto_tools=True)
+    return thought or "", content or "", [(call.name, json.loads(call.arguments)) for call in calls or ()]
+
+
+def streamed(
+    text: str, format: str | None, reasoning: str | None = None, prompt: str = "?", size: int = 3, **fields: Any
+) -> Any:
+    """The same of a response in chunks."""
+    asked = request(**fields)
+    used = parser(format, reasoning, asked)
+    thought, content, calls = "", "", dict[int, list[str]]()
+    chunks = list(pieces(text, size))
+    for number, chunk in enumerate(chunks):
+        ids, prompt_ids = list(map(ord, chunk)), list(map(ord, prompt))
+        delta = used.parse_delta(chunk, ids, asked, prompt_ids, finished=number == len(chunks) - 1)
+        if delta is None:
+            continue
+        thought, content = thought + (delta.reasoning or ""), content + (delta.content or "")
+        for call in delta.tool_calls:
+            assert call.id
+            assert call.type == "function"
+            assert call.index == len(calls), "a call is sent in one piece"
+            calls[call.index] = [call.function.name, call.function.arguments]
+    return thought, content, [(name, json.loads(arguments)) for name, arguments in calls.values()]
+
+
+def test_every_format_has_a_parser() -> None:
+    registered = set(ToolParserManager.list_registered())
+    for info in formats():
+        for name in (info.name, *info.aliases):
+            assert f"outspoken_{name}" in registered
+            assert ToolParserManager.get_tool_parser(f"outspoken_{name}").format == info.name
+    assert ToolParserManager.get_tool_parser("hermes").__name__ == "Hermes2ProToolParser", "theirs is not replaced"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_parallel_calls_with_text(format: str) -> None:
+    text = written(format, *BOTH, text="Let me look.")
+    expected = ("", parse(text, format, tools=TOOLS).text, [(name, dict(given)) for name, given in BOTH])
+    assert whole(text, format) == expected
+    for size in (1, 3, 1000):
+        assert streamed(text, format, size=size) == expected
+
+
+@pytest.mark.parametrize("format", TAGGED)
+def test_reasoning_has_a_field_of_its_own(format: str) -> None:
+    text = written(format, BOTH[0], reasoning="The tide first.")
+    expected = ("The tide first.", "", [("tide", BOTH[0][1])])
+    assert whole(text, format, format) == expected
+    for size in (1, 5, 1000):
+        assert streamed(text, format, format, size=size) == expected
+    alone = whole(text, None, format)
+    assert alone[0] == "The tide first.", "a parser for reasoning needs none for calls"
+    assert "The tide first." not in alone[1]
+
+
+def test_reasoning_that_the_prompt_opens_or_closes() -> None:
+    text = "At six.\n</think>\n\n" + written("hermes", BOTH[0])
+    prompt = "<|im_start|>assistant\n<think>\n"
+    expected = ("At six.", "", [("tide", BOTH[0][1])])
+    assert whole(text, "hermes", "hermes", prompt) == streamed(text, "hermes", "hermes", prompt) == expected
+    closed = "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    answer = "Six. " + written("hermes", BOTH[0])
+    expected = ("", "Six.", [("tide", BOTH[0][1])])
+    assert whole(answer, "hermes", "hermes", closed) == streamed(answer, "hermes", "hermes", closed) == expected
+    used = parser("hermes", "hermes", request())
+    assert used.is_reasoning_end(list(map(ord, closed)))
+    assert not used.is_reasoning_end(list(map(ord, prompt)))
+
+
+def test_reasoning_without_a_parser_for_it_is_content() -> None:
+    text = written("harmony", BOTH[0], reasoning="The tide first.")
+    expected = ("", "<think>\nThe tide first.\n</think>\n\n", [("tide", BOTH[0][1])])
+    assert whole(text, "harmony") == streamed(text, "harmony") == expected
+
+
+def test_reasoning_between_calls_is_reasoning() -> None:
+    first, second = (written("hermes", call, reasoning=f"Number {number}.") for number, call in enumerate(BOTH, 1))
+    text = f"{first}\n{second}"
+    expected = ("Number 1.\n\nNumber 2.", "", [(name, dict(given)) for name, given in BOTH])
+    assert whole(text, "hermes", "hermes") == expected
+    assert streamed(text, "hermes", "hermes") == expected
+
+
+@pytest.mark.parametrize("damaged", [INVALID, CUT, CUT[:-20]])
+def test_a_broken_call_is_content_as_the_model_wrote_it(damaged: str, caplog: pytest.LogCaptureFixture) -> None:
+    sound = written("hermes", BOTH[1])
+    for reasoning in (None, "hermes"):
+        for text, calls in ((damaged, []), (f"{sound}\n{damaged}", [BOTH[1]])):
+            with caplog.at_level(logging.WARNING, "outspoken"):
+                found = whole(text, "hermes", reasoning)
+            assert "outspoken: a response in hermes is" in caplog.text
+            assert found[2] == [(name, dict(given)) for name, given in calls]
+            assert "".join(damaged.split()) in "".join(found[1].split())
+            for size in (1, 4, 1000):
+                thought, content, read = streamed(text, "hermes", reasoning, size=size)
+                assert (thought, content.strip(), read) == (found[0], found[1].strip(), found[2])
+
+
+def test_a_repaired_call_is_a_call_with_sound_json() -> None:
+    expected = ("", "", [("tide", {"place": "Brest", "day": 3})])
+    assert whole(REPAIRABLE, "hermes") == streamed(REPAIRABLE, "hermes") == expected
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_cut_is_no_call(format: str) -> None:
+    text = written(format, BOTH[0])
+    for end in range(1, len(text)):
+        calls = whole(text[:end], format)[2]
+        assert calls in ([], [("tide", BOTH[0][1])])
+        assert streamed(text[:end], format, size=9)[2] == calls
+        if calls:  # only the end of the markup is missing
+            assert parse(text[:end], format, tools=TOOLS).tool_calls
+
+
+def test_calls_stay_in_the_content_if_the_request_wants_none() -> None:
+    text = "Look: " + written("hermes", BOTH[0])
+    for fields in ({"tool_choice": "none"}, {"tools": None, "tool_choice": "none"}):
+        for reasoning in (None, "hermes"):
+            _, content, calls = whole(text, "hermes", reasoning, **fields)
+            assert not calls
+            assert content.split() == text.split()
+            assert streamed(text, "hermes", reasoning, **fields)[1].split() == text.split()
+
+
+def tags(format: str, **fields: Any) -> Iterator[dict[str, Any]]:
+    for reasoning in (None, "hermes"):
+        asked = request(**fields)
+        changed = parser(format, reasoning, asked).adjust_request(asked)
+        assert changed.skip_special_tokens is False
+        if changed.structured_outputs is not None:
+            yield json.loads(changed.structured_outputs.structural_tag)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_required_calls_are_constrained(format: str) -> None:
+    with stand_ins():
+        import xgrammar
+    named = {"type": "function", "function": {"name": "wind"}}
+    for choice in ("required", named):
+        found = list(tags(format, tool_choice=choice))
+        assert len(found) == 2
+        for tag in found:
+            xgrammar.Grammar.from_structural_tag(xgrammar.StructuralTag.model_validate(tag))
+            assert ("tide" in json.dumps(tag)) is (choice == "required")
+
+
+def test_only_strict_tools_constrain_what_may_be_text() -> None:
+    assert not list(tags("hermes"))
+    strict = [{**tool, "function": {**tool["function"], "strict": True}} for tool in TOOLS]
+    found = list(tags("hermes", tools=strict))
+    assert len(found) == 2
+    assert all("<tool_call>" in json.dumps(tag) for tag in found)
+
+
+def test_a_format_without_calls_cannot_require_one() -> None:
+    asked = request(tool_choice="required")
+    with pytest.raises(ConstraintError, match="no way to write tool calls"):
+        parser("text", None, asked).adjust_request(asked)
+
+
+def test_tools_of_the_responses_api() -> None:
+    asked = ResponsesRequest(model="m", input="?", tools=[{"type": "function", **tool["function"]} for tool in TOOLS])
+    used = parser("qwen3_coder", None, asked)
+    calls = used.parse(written("qwen3_coder", *BOTH), asked, enable_auto_tools=True)[2]
+    assert [json.loads(call.arguments) for call in calls] == [given for _, given in BOTH], "numbers have their type"
+
+
+def test_the_engine_sees_where_reasoning_ends() -> None:
+    used = ReasoningParserManager.get_reasoning_parser("outspoken_hermes")(Characters())
+    ids = [*map(ord, "</think> is a tag. <think>\nSix.\n</think>Yes")]
+    ends = [n for n in range(1, len(ids) + 1) if used.is_reasoning_end_streaming(ids[:n], ids[n - 1 : n])]
+    assert "".join(map(chr, ids[: ends[-1]])).endswith("Six.\n</think>")
+    assert used.count_reasoning_tokens([*map(ord, "<think>\nSix.\n</think>Yes")]) == len("<think>\nSix.\n</think>")
+    assert used.count_reasoning_tokens([*map(ord, "Yes")]) == 0
+    assert used.extract_content_ids([*map(ord, "<think>\nSix.\n</think>Yes")]) == [*map(ord, "Yes")]
+
+
+def test_a_format_without_tags_has_no_parser_of_reasoning() -> None:
+    with pytest.raises(TypeError, match="outspoken_react"):
+        ParserManager.get_parser(None, "outspoken_react")
