@@ -18,12 +18,13 @@ class TestedFramework(NamedTuple):
 class Group(NamedTuple):
     """An environment: pinned `requirements`, and those of which pip installs only the package itself (`bare`).
 
-    `variables` are set when the tests run.
+    `variables` are set when the tests run, and `ignored` are warnings that are no errors, as Python's `-W` names them.
     """
 
     requirements: tuple[str, ...]
     bare: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 #: Frameworks in the order of the README of the integrations.
@@ -40,7 +41,12 @@ FRAMEWORKS: dict[str, TestedFramework] = {
 GROUPS: dict[str, Group] = {
     "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "openai-agents==0.24.0")),
     # litellm needs openai 2, openai-agents 3. It reads a list of prices from the network when it is imported.
-    "litellm": Group(("litellm==1.106.2",), variables=(("LITELLM_LOCAL_MODEL_COST_MAP", "True"),)),
+    # It leaves clients and event loops to the garbage collector.
+    "litellm": Group(
+        ("litellm[proxy]==1.106.2",),
+        variables=(("LITELLM_LOCAL_MODEL_COST_MAP", "True"),),
+        ignored=("ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed:ResourceWarning"),
+    ),
     # The servers need torch and a GPU; their parsers do not. These are the modules that the parsers import.
     "servers": Group(
         (

@@ -53,5 +53,6 @@ def _run(group: str, names: Iterable[str], chosen: str) -> int:
     command = [str(python), "-m", "pytest", "-q", "-c", str(TOP / "pyproject.toml"), "--rootdir", str(TOP)]
     command += ["--confcutdir", str(TESTS), "-p", "no:cacheprovider", *(["-k", chosen] if chosen else [])]
     command += [str(TESTS / f"test_{name}.py") for name in names]
+    command += [part for warning in GROUPS[group].ignored for part in ("-W", warning)]
     variables = os.environ | dict(GROUPS[group].variables)
     return subprocess.run(command, cwd=TOP, env=variables, check=False, timeout=_PATIENCE).returncode

@@ -1,0 +1,189 @@
+"""LiteLLM with a server that sends raw text: a custom provider, and hooks of the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import litellm
+import openai
+import pytest
+from litellm.proxy._types import UserAPIKeyAuth
+
+from outspoken import UnknownFormatError
+from outspoken.integrations.litellm import OutspokenHooks, OutspokenLLM
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tests.integrations.text_server import TextServer, text_server
+
+# LiteLLM's own types and streams make pydantic warn.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Item .* is using the `ReadOnly` qualifier:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Accessing the 'model_.*' attribute on the instance:DeprecationWarning"),
+]
+
+ANSWER = "High tide at nine, wind from the west."
+USAGE = {"include_usage": True}
+ASKED = [{"role": "user", "content": "When?"}]
+
+
+def provider(format: str, **options: Any) -> None:
+    litellm.custom_provider_map = [{"provider": "outspoken", "custom_handler": OutspokenLLM(format, **options)}]
+
+
+def request(server: TextServer, messages: Any = ASKED, model: str = "outspoken/openai/m") -> dict[str, Any]:
+    return {"model": model, "messages": messages, "api_base": server.url, "api_key": "none", "tools": TOOLS}
+
+
+def joined(chunks: list[Any]) -> Any:
+    """The response of a stream, as LiteLLM itself builds it, with what only chunks have."""
+    response = litellm.stream_chunk_builder(chunks)
+    fields = [getattr(chunk.choices[0].delta, "provider_specific_fields", None) for chunk in chunks]
+    response.choices[0].message.provider_specific_fields = next(filter(None, fields), None)
+    return response
+
+
+def whole(**asked: Any) -> Any:
+    return litellm.completion(**asked)
+
+
+def awhole(**asked: Any) -> Any:
+    return asyncio.run(litellm.acompletion(**asked))
+
+
+def streamed(**asked: Any) -> Any:
+    return joined([*litellm.completion(**asked, stream=True, stream_options=USAGE)])
+
+
+def astreamed(**asked: Any) -> Any:
+    async def read() -> list[Any]:
+        return [chunk async for chunk in await litellm.acompletion(**asked, stream=True, stream_options=USAGE)]
+
+    return joined(asyncio.run(read()))
+
+
+Ask = Callable[..., Any]
+WAYS: list[Ask] = [whole, awhole, streamed, astreamed]
+
+
+@pytest.fixture(autouse=True)
+def no_providers() -> Iterator[None]:
+    yield
+    litellm.custom_provider_map = []
+
+
+def loop(ask: Ask, server: TextServer) -> tuple[str, list[tuple[str, Any]]]:
+    """An agent: it runs the calls of each response, and ends with the one that has none."""
+    messages, ran = [*ASKED], list[tuple[str, Any]]()
+    while True:
+        message = ask(**request(server, messages)).choices[0].message
+        messages.append(message.model_dump(exclude_none=True))
+        if not message.tool_calls:
+            return message.content, ran
+        for call in message.tool_calls:
+            ran.append((call.function.name, json.loads(call.function.arguments)))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": "nine"})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("ask", WAYS)
+def test_an_agent_runs_one_call_then_two_at_once(ask: Ask, format: str) -> None:
+    provider(format)
+    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
+    with text_server(first, written(format, *BOTH), written(format, text=ANSWER)) as server:
+        assert loop(ask, server) == (ANSWER, [("tide", {"place": "Paris"}), *BOTH])
+    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
+    ids = [call["id"] for message in server.requests[2]["messages"] for call in message.get("tool_calls", ())]
+    assert len(set(ids)) == len(ids) == 3
+    assert server.requests[2]["messages"][1]["content"] == "Let me look."
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
+def test_reasoning_text_and_calls_have_their_fields(ask: Ask, format: str) -> None:
+    provider(format)
+    with text_server(written(format, *BOTH, text="Look:", reasoning="Which day?")) as server:
+        response = ask(**request(server))
+    (choice,) = response.choices
+    assert (choice.message.reasoning_content, choice.message.content) == ("Which day?", "Look:")
+    assert [call.function.name for call in choice.message.tool_calls] == ["tide", "wind"]
+    assert choice.finish_reason == "tool_calls"
+    assert response.usage.completion_tokens == 9
+    assert "outspoken" not in (choice.message.provider_specific_fields or {})
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
+    provider("hermes")
+    with text_server(REPAIRABLE) as server:
+        (choice,) = ask(**request(server)).choices
+    (call,) = choice.message.tool_calls
+    assert json.loads(call.function.arguments) == BOTH[0][1]
+    found = choice.message.provider_specific_fields["outspoken"]
+    assert [repair["code"] for repair in found["repairs"]] == ["trailing-comma", "missing-closer"]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("text", [INVALID, CUT])
+def test_a_call_with_a_problem_is_not_among_the_calls(ask: Ask, text: str) -> None:
+    provider("hermes")
+    with text_server(text) as server:
+        (choice,) = ask(**request(server)).choices
+    assert not choice.message.tool_calls
+    assert choice.finish_reason == "length"
+    found = choice.message.provider_specific_fields["outspoken"]
+    assert [call["written"] for call in found["unfinished_calls"]] == [text.removeprefix("Wait.").lstrip()]
+    assert found["retry"].startswith("Your last response could not be used")
+
+
+def test_text_streams_as_it_arrives_and_calls_when_they_are_complete() -> None:
+    text = written("hermes", ("tide", {"place": "Brest " * 20}), text=ANSWER)
+    for pieces in (False, True):
+        provider("hermes", stream_arguments=pieces)
+        with text_server(text, size=10) as server:
+            chunks = [*litellm.completion(**request(server), stream=True)]
+        deltas = [chunk.choices[0].delta for chunk in chunks]
+        assert len([delta for delta in deltas if delta.content]) >= 3
+        calls = [call for delta in deltas for call in delta.tool_calls or ()]
+        assert (len(calls) > 5) == pieces
+        assert calls[0].function.name == "tide"
+        arguments = "".join([call.function.arguments for call in calls])
+        assert json.loads(arguments) == {"place": "Brest " * 20}
+        assert [c.choices[0].finish_reason for c in chunks if c.choices[0].finish_reason] == ["tool_calls"]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_hooks_of_the_proxy_read_the_models_that_they_know(format: str, streams: bool) -> None:
+    hooks, text = OutspokenHooks({"known": format}), written(format, *BOTH, text="Look:")
+
+    async def hooked(server: TextServer, name: str) -> Any:
+        data, user = {"model": name, "messages": ASKED, "tools": TOOLS}, UserAPIKeyAuth()
+        response = await litellm.acompletion(**request(server, model="openai/m"), stream=streams)
+        if not streams:
+            return await hooks.async_post_call_success_hook(data, user, response)
+        return joined([one async for one in hooks.async_post_call_streaming_iterator_hook(user, response, data)])
+
+    with text_server(text, text) as server:
+        known, other = [asyncio.run(hooked(server, name)).choices[0] for name in ("known", "other")]
+    assert (known.message.content, known.finish_reason) == ("Look:", "tool_calls")
+    calls = [(call.function.name, json.loads(call.function.arguments)) for call in known.message.tool_calls]
+    assert calls == [*BOTH]
+    assert (other.message.content, other.finish_reason, other.message.tool_calls) == (text, "stop", None)
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_errors_of_the_server_are_not_hidden(ask: Ask) -> None:
+    provider("hermes")
+    with text_server() as server:
+        asked = request(server)
+    with pytest.raises(openai.OpenAIError, match="Connection error"):
+        ask(**asked, max_retries=0)
+
+
+def test_wrong_options_fail_at_once() -> None:
+    with pytest.raises(UnknownFormatError):
+        OutspokenLLM("hermess")
+    with pytest.raises(UnknownFormatError):
+        OutspokenHooks({"m": "hermess"})
