@@ -1,0 +1,177 @@
+"""`parse_response` of transformers' tokenizers with every format, and the format of a checkpoint.
+
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from outspoken.integrations.transformers import with_format
+
+    tide = {"name": "tide", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
+    messages = [{"role": "user", "content": "When is high tide at Leith?"}]
+    tokenizer = with_format(AutoTokenizer.from_pretrained("Qwen/Qwen3-8B"))  # finds `hermes`; or pass a format
+    model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+    prompt = tokenizer.apply_chat_template(messages, tools=[tide], add_generation_prompt=True, return_tensors="pt")
+    output = model.generate(prompt["input_ids"])[0, prompt["input_ids"].shape[1] :]
+    print(tokenizer.parse_response(output, prefix=prompt["input_ids"][0], tools=[tide]))
+
+A message has `role`, `content`, `thinking` and `tool_calls` as transformers' own, without what is absent. What is not
+sound is under `outspoken`: the repairs, the problems, and the calls that are truncated or invalid, which are never in
+`tool_calls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from outspoken.grammar.registry import load_format
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.parsing.inspection import detect
+from outspoken.parsing.parser import Parser
+from outspoken.results.errors import GrammarError
+from outspoken.results.replies import Reply
+
+from .framework import Framework
+from .messages import METADATA, damage
+from .server_parsers import reasoning_tags
+
+_TRANSFORMERS = Framework("transformers", "transformers", "5.16")
+
+#: How much of a prompt may open reasoning, in characters.
+_TAIL = 200
+#: A chat that the chat template of a model writes, to find out its format.
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "find_book",
+        "description": "Find a book",
+        "parameters": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
+    },
+}
+_ARGUMENTS = {"title": "Lichens"}
+_QUESTION = {"role": "user", "content": "Is there a book on lichens?"}
+_CALL = {"type": "function", "id": "abcde1234", "function": {"name": "find_book", "arguments": _ARGUMENTS}}
+
+
+def with_format(tokenizer: Any, format: str | None = None) -> Any:
+    """Give a tokenizer a `parse_response` that reads this format, by default that of `format_of`, and return it.
+
+    The new method takes what `parse_response` below takes. Raises UnknownFormatError for an unknown format, and
+    GrammarError if the format of the tokenizer cannot be found.
+    """
+    name = format_of(tokenizer) if format is None else Parser(format).format
+    theirs: Any = tokenizer.parse_response
+
+    def parse(response: Any, schema: dict[str, Any] | None = None, **options: Any) -> Any:
+        if schema is not None:
+            return theirs(response, schema, **options)
+        return parse_response(tokenizer, response, name, **options)
+
+    tokenizer.parse_response = parse
+    return tokenizer
+
+
+def parse_response(
+    tokenizer: Any,
+    response: Any,
+    format: str,
+    *,
+    prefix: Any = "",
+    tools: Tools | Sequence[ToolLike] | None = None,
+    finish_reason: str | None = None,
+) -> dict[str, Any] | list[dict[str, Any]]:
+    """The message of a response: text, or tokens as a list, array or tensor; a list of messages for a batch.
+
+    `prefix` is the prompt, as text or tokens, or one for each response of a batch; it tells whether the prompt has
+    opened reasoning. A response that ends with an end token of the tokenizer is complete, whatever `finish_reason` is.
+
+    Raises ValueError if a batch has another number of prefixes, and UnknownFormatError and ToolError as `parse` does.
+    """
+    texts, is_batch = _texts(tokenizer, response)
+    prompts, has_many = _texts(tokenizer, prefix)
+    if not has_many or not prompts:
+        prompts = (prompts or [""])[:1] * len(texts)
+    if len(prompts) != len(texts):
+        raise ValueError(f"there are {len(texts)} responses and {len(prompts)} prefixes; pass one, or one for each")
+    parser = Parser(format, tools=tools)
+    found = [_message(tokenizer, parser, *pair, finish_reason) for pair in zip(texts, prompts, strict=True)]
+    return found if is_batch else found[0]
+
+
+def format_of(tokenizer: Any) -> str:
+    """The format of a tokenizer's model.
+
+    If the tokenizer has a response template, it is loaded as a format of the model's name. Otherwise, the chat template
+    writes a call, and the format that reads it back is taken. Raises GrammarError if there is none.
+    """
+    name = Path(str(getattr(tokenizer, "name_or_path", "") or "model")).name
+    template = getattr(tokenizer, "response_template", None)
+    if isinstance(template, dict):
+        return load_format(cast("dict[str, Any]", template), f"{name}_template")
+    if not getattr(tokenizer, "chat_template", None):
+        raise GrammarError(name, "the tokenizer has no response template and no chat template; pass a format")
+    written = _written_call(tokenizer, name)
+    for candidate in detect(written, tools=[cast("ToolLike", _TOOL)]):
+        reply = Parser(candidate.format, tools=[cast("ToolLike", _TOOL)]).parse(written, finish_reason="stop")
+        if [(call.name, call.arguments) for call in reply.tool_calls] == [("find_book", _ARGUMENTS)]:
+            return candidate.format
+    raise GrammarError(name, f"no format reads the call of its chat template ({written[:80]!r}); pass a format")
+
+
+def load_checkpoint(folder: str | Path) -> str:
+    """The format of a checkpoint, from the files of its tokenizer in a folder; see `format_of`. Needs no network."""
+    auto: Any = _TRANSFORMERS.load("transformers")
+    return format_of(auto.AutoTokenizer.from_pretrained(str(folder), local_files_only=True))
+
+
+def _written_call(tokenizer: Any, name: str) -> str:
+    """What the model writes to call a tool, as its chat template has it."""
+    options: dict[str, Any] = {"tools": [_TOOL], "tokenize": False}
+    asked = tokenizer.apply_chat_template([_QUESTION], add_generation_prompt=True, **options)
+    answer = {"role": "assistant", "content": "", "tool_calls": [_CALL]}
+    text: str = tokenizer.apply_chat_template([_QUESTION, answer], **options)
+    if not text.startswith(asked):  # the prompt opens reasoning that the template leaves out of finished turns
+        asked = tokenizer.apply_chat_template([_QUESTION], **options)
+    if not text.startswith(asked) or "find_book" not in text[len(asked) :]:
+        raise GrammarError(name, "the chat template writes no calls; pass a format")
+    return _without_end(tokenizer, text[len(asked) :])[0]
+
+
+def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
+    """Texts of text or tokens, and whether there may be several."""
+    if isinstance(given, str):
+        return [given], False
+    if isinstance(given, (list, tuple)):
+        items = cast("Sequence[Any]", given)
+        if not items or isinstance(items[0], str):
+            return list(items), True
+    decoded: Any = tokenizer.decode(given, skip_special_tokens=False)
+    return ([decoded], False) if isinstance(decoded, str) else (list(decoded), True)
+
+
+def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
+    """A response without the end tokens and the padding behind it, and whether there was an end token."""
+    end, padding = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None)
+    has_end = False
+    while True:
+        found = next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None)
+        if found is None:
+            return text, has_end
+        has_end = has_end or found == end
+        text = text.rstrip()[: -len(found)]
+
+
+def _message(tokenizer: Any, parser: Parser, text: str, prompt: str, finish_reason: str | None) -> dict[str, Any]:
+    text, has_end = _without_end(tokenizer, text)
+    tags = reasoning_tags(parser.format)
+    prefix = tags.prefix(prompt[-_TAIL:]) if tags is not None and prompt else None
+    return message_of(parser.parse(text, prefix=prefix, finish_reason="stop" if has_end else finish_reason))
+
+
+def message_of(reply: Reply) -> dict[str, Any]:
+    """The message of a reply, as transformers' chat templates take it."""
+    calls = [
+        {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        | ({"id": call.id} if call.id else {})
+        for call in reply.tool_calls
+    ]
+    found = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: damage(reply)}
+    return {"role": "assistant", **{key: value for key, value in found.items() if value}}
