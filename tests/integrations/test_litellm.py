@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import litellm
@@ -23,6 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Accessing the 'model_.*' attribute on the instance:DeprecationWarning"),
 ]
 
+TOP = Path(__file__).resolve().parents[2]
 ANSWER = "High tide at nine, wind from the west."
 USAGE = {"include_usage": True}
 ASKED = [{"role": "user", "content": "When?"}]
@@ -171,6 +175,26 @@ def test_the_hooks_of_the_proxy_read_the_models_that_they_know(format: str, stre
     calls = [(call.function.name, json.loads(call.function.arguments)) for call in known.message.tool_calls]
     assert calls == [*BOTH]
     assert (other.message.content, other.finish_reason, other.message.tool_calls) == (text, "stop", None)
+
+
+def test_the_real_proxy_takes_the_hooks_from_its_configuration(tmp_path: Path) -> None:
+    text = written("qwen3_coder", *BOTH, text="Look:")
+    with text_server(*[text] * 4) as server:
+        program = [sys.executable, "-m", "tests.integrations.litellm_proxy", server.url, str(tmp_path)]
+        ran = subprocess.run(program, cwd=TOP, capture_output=True, text=True, timeout=55)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout.splitlines()[-1])
+    (choice,) = found["qwen3-coder"]["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("Look:", "tool_calls")
+    calls = choice["message"]["tool_calls"]
+    assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
+    choices = [chunk["choices"][0] for chunk in found["qwen3-coder streamed"]]
+    assert "".join([one["delta"].get("content") or "" for one in choices]) == "Look:"
+    calls = [call for one in choices for call in one["delta"].get("tool_calls", ())]
+    assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [*BOTH]
+    assert found["other"]["choices"][0]["message"]["content"] == text
+    others = [chunk["choices"][0]["delta"].get("content") or "" for chunk in found["other streamed"]]
+    assert "".join(others) == text
 
 
 @pytest.mark.parametrize("ask", WAYS)

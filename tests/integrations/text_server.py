@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -55,7 +55,7 @@ def _event(data: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def text_server(*texts: str | tuple[str, str], size: int = 7) -> Iterator[TextServer]:
+def text_server(*texts: str | tuple[str, str], size: int = 7) -> Generator[TextServer]:
     """Runs a `TextServer` on a free port."""
     script = TextServer(*texts, size=size)
 

@@ -22,13 +22,14 @@ _PATIENCE = 1800
 def main() -> int:
     """Run the tests of the named frameworks, or of all. The exit code is 1 if a test or an install fails."""
     parser = argparse.ArgumentParser(prog="python -m tools.integrations", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a framework; all of them by default")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a framework or a group; all by default")
     parser.add_argument("--pin", action="store_true", help="write down the newest versions instead of running tests")
     parser.add_argument("-k", dest="chosen", default="", help="run only the tests that match, as with pytest")
     options = parser.parse_args()
-    if unknown := [name for name in options.names if name not in FRAMEWORKS]:
-        parser.error(f"there is no framework `{unknown[0]}`; expected {', '.join(FRAMEWORKS)}")
-    names: list[str] = options.names or [*FRAMEWORKS]
+    if unknown := [name for name in options.names if name not in FRAMEWORKS and name not in GROUPS]:
+        parser.error(f"there is no framework `{unknown[0]}`; expected {', '.join([*FRAMEWORKS, *GROUPS])}")
+    chosen: list[str] = options.names or [*GROUPS]
+    names = [name for name, tested in FRAMEWORKS.items() if name in chosen or tested.group in chosen]
     groups = [group for group in GROUPS if any(FRAMEWORKS[name].group == group for name in names)]
     failed: list[str] = []
     for group in groups:
