@@ -27,6 +27,7 @@ from pydantic import BaseModel, Field, ValidationError
 from outspoken import parse
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tests.integrations.page import printed_by_example
 
 ANSWER = "High tide at nine, wind from the west."
 ASKED = [HumanMessage("When?")]
@@ -322,6 +323,18 @@ def test_an_empty_stream_ends() -> None:
         return [chunk async for chunk in OutspokenOutputParser(format="hermes").atransform(nothing())]
 
     assert [chunk.content for chunk in asyncio.run(read())] == [""]
+
+
+class ChatOpenAI(Script):
+    """Stands for the class of that name of the example, whose package is not installed."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(texts=[written("qwen3_coder", ("tide", {"place": "Brest"}))])
+
+
+def test_the_example_runs() -> None:
+    printed = printed_by_example("langchain", langchain_openai="tests.integrations.test_langchain")
+    assert printed == "[('tide', {'place': 'Brest'})] []\n"
 
 
 def test_wrong_options_fail_at_once() -> None:

@@ -18,6 +18,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 from outspoken import UnknownFormatError
 from outspoken.integrations.litellm import OutspokenHooks, OutspokenLLM
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 
 # LiteLLM's own types and streams make pydantic warn.
@@ -204,6 +205,12 @@ def test_errors_of_the_server_are_not_hidden(ask: Ask) -> None:
         asked = request(server)
     with pytest.raises(openai.OpenAIError, match="Connection error"):
         ask(**asked, max_retries=0)
+
+
+def test_the_example_runs() -> None:
+    with text_server(written("qwen3_coder", ("tide", {}))) as server:
+        printed = printed_by_example("litellm", server.url)
+    assert "name='tide'" in printed
 
 
 def test_wrong_options_fail_at_once() -> None:

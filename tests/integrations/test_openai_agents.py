@@ -18,6 +18,7 @@ from outspoken import UnknownFormatError
 from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
+from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
 
 ANSWER = "High tide at nine, wind from the west."
@@ -204,6 +205,13 @@ def test_text_and_arguments_stream_as_they_arrive() -> None:
     assert kinds.count("response.function_call_arguments.delta") > 5
     assert kinds.count("response.created") == kinds.count("response.completed") == 1
     assert "".join([event.delta for event in events if event.type == "response.output_text.delta"]) == ANSWER
+
+
+def test_the_example_runs() -> None:
+    call = written("qwen3_coder", ("tide", {"place": "Brest"}))
+    with text_server(call, ANSWER) as server:
+        assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
+    assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
 
 
 def test_wrong_options_fail_at_once() -> None:

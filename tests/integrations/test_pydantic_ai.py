@@ -29,6 +29,7 @@ from pydantic_ai.tools import ToolDefinition
 from outspoken import UnknownFormatError
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import text_server
 
 ANSWER = "High tide at nine, wind from the west."
@@ -341,6 +342,13 @@ def test_a_server_of_chat_completions_is_wrapped() -> None:
             roles = [message["role"] for message in server.requests[1]["messages"]]
             assert roles == ["user", "assistant", "tool", "tool"]
             assert server.requests[1]["messages"][1]["tool_calls"][0]["function"]["name"] == "tide"
+
+
+def test_the_example_runs() -> None:
+    call = written("qwen3_coder", ("tide", {"place": "Brest"}))
+    with text_server(call, ANSWER) as server:
+        assert printed_by_example("pydantic_ai", server.url) == f"{ANSWER}\n"
+    assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
 
 
 def test_wrong_options_fail_at_once() -> None:

@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("-k", dest="chosen", default="", help="run only the tests that match, as with pytest")
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in FRAMEWORKS and name not in GROUPS]:
-        parser.error(f"there is no framework `{unknown[0]}`; expected {', '.join([*FRAMEWORKS, *GROUPS])}")
+        parser.error(f"there is no framework `{unknown[0]}`; expected {', '.join({**FRAMEWORKS, **GROUPS})}")
     chosen: list[str] = options.names or [*GROUPS]
     names = [name for name, tested in FRAMEWORKS.items() if name in chosen or tested.group in chosen]
     groups = [group for group in GROUPS if any(FRAMEWORKS[name].group == group for name in names)]

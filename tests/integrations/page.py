@@ -1,0 +1,29 @@
+"""Runs the examples of the page on integrations, as a reader would: in a process of their own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+PAGE = TOP / "src" / "outspoken" / "integrations" / "README.md"
+
+#: The server of all examples.
+_URL = "http://localhost:8000/v1"
+
+
+def printed_by_example(framework: str, url: str = _URL, **replaced: str) -> str:
+    """What the first example of a framework prints, with another server, and with some modules replaced by others."""
+    section = PAGE.read_text("utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]
+    code = re.search(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    assert code is not None
+    assert _URL in code[1]
+    program = code[1].replace(_URL, url)
+    for module, other in replaced.items():
+        assert f"from {module} import " in program
+        program = program.replace(f"from {module} import ", f"from {other} import ")
+    ran = subprocess.run([sys.executable, "-c", program], cwd=TOP, capture_output=True, text=True, timeout=50)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
