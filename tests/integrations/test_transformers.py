@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from tools.integrations.missing_modules import stand_ins
 with stand_ins():
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+PAGE = Path(__file__).resolve().parents[2] / "src" / "outspoken" / "integrations" / "README.md"
 
 #: Chat templates that write calls in two formats.
 CALLS = {
@@ -140,3 +144,14 @@ def test_errors() -> None:
         format_of(used)
     with pytest.raises(UnknownFormatError):
         with_format(tokenizer(), "hermse")
+
+
+def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
+    tokenizer("hermes").save_pretrained(tmp_path)
+    section = PAGE.read_text("utf-8").partition("\n## transformers\n")[2]
+    program = section.partition("```python\n")[2].partition("```")[0]
+    assert "Qwen/Qwen3-8B" in program
+    program = program.replace("Qwen/Qwen3-8B", str(tmp_path))
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50)
+    assert ran.returncode == 0, ran.stderr
+    assert "'name': 'tide', 'arguments': {'place': 'Brest'}" in ran.stdout
