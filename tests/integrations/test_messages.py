@@ -133,6 +133,20 @@ def test_every_integration_has_tests_an_extra_and_an_example() -> None:
     assert {tested.group for tested in FRAMEWORKS.values()} <= set(GROUPS)
 
 
+def test_the_lowest_versions_are_those_of_the_extras() -> None:
+    project = (TOP / "pyproject.toml").read_text("utf-8")
+    lowest = re.findall(
+        r'= Framework\("(\w+)", "([\w-]+)", "([\d.]+)"', "\n".join(map(Path.read_text, ROOM.glob("*.py")))
+    )
+    assert len(lowest) >= 4
+    for name, distribution, version in lowest:
+        extra = re.search(
+            rf'^{name.replace("_", "-")} = \["{distribution}(?:\[\w+\])?>=([\d.]+)', project, re.MULTILINE
+        )
+        assert extra is not None, name
+        assert extra[1].removesuffix(".0") == version.removesuffix(".0"), name
+
+
 def test_an_integration_without_its_framework_says_so() -> None:
     names = named_frameworks(at_import=True)
     assert len(names) >= 4

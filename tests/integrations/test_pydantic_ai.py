@@ -295,6 +295,16 @@ def test_the_arguments_of_a_call_stream_as_they_arrive() -> None:
     assert asyncio.run(run()) > 5
 
 
+def test_a_cancelled_stream_is_interrupted() -> None:
+    async def run() -> ModelResponse:
+        async with Script(ANSWER, size=10).model("hermes").request_stream([], None, ModelRequestParameters()) as stream:
+            async for _ in stream:
+                await stream.cancel()
+            return stream.get()
+
+    assert asyncio.run(run()).state == "interrupted"
+
+
 def test_parts_of_the_wrapped_model_are_kept() -> None:
     native = [
         ThinkingPart("Which?", signature="s"),

@@ -40,7 +40,7 @@ from .framework import Framework
 from .messages import METADATA, CallIds, has_failed_call, identified_calls, metadata, retry_message
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
 
-_LITELLM = Framework("litellm", "litellm", "1.75")
+_LITELLM = Framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")
 _custom_llm = _LITELLM.load("litellm.llms.custom_llm")
 _custom_logger = _LITELLM.load("litellm.integrations.custom_logger")

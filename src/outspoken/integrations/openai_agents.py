@@ -43,7 +43,7 @@ from outspoken.results.settings import Settings
 from .framework import Framework
 from .messages import CallIds, IdentifiedCall
 
-_AGENTS = Framework("openai_agents", "openai-agents", "0.20")
+_AGENTS = Framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
 _responses = _AGENTS.load("openai.types.responses")
 

@@ -50,7 +50,7 @@ from .messages import (
 )
 from .streams import CallDelta, CallEnd, CallStart, ReplyStream, StreamItem
 
-_PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.0")
+_PYDANTIC_AI = Framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _messages = _PYDANTIC_AI.load("pydantic_ai.messages")
 _models = _PYDANTIC_AI.load("pydantic_ai.models")
 _wrapper = _PYDANTIC_AI.load("pydantic_ai.models.wrapper")
