@@ -1,0 +1,28 @@
+"""Batches: files of responses, or batches of Arrow from another engine, to rows in a documented schema.
+
+- `errors`, `options`: what callers catch and choose
+- `arrow`, `schema`, `columns`: pyarrow with types; the columns of a row; replies to columns
+- `conversations`, `rows`, `function`: one row; `BatchReader`, which all engines share
+
+Import the public names from here. The room may import `providers`, `parsing` and what they are made of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .errors import BatchError as BatchError, MissingPackageError as MissingPackageError
+    from .function import BatchReader as BatchReader
+    from .options import BatchOptions as BatchOptions
+
+export_lazily(
+    __name__,
+    {
+        "errors": "BatchError MissingPackageError",
+        "function": "BatchReader",
+        "options": "BatchOptions",
+    },
+)
