@@ -3,6 +3,9 @@
 - `errors`, `options`: what callers catch and choose
 - `arrow`, `schema`, `columns`: pyarrow with types; the columns of a row; replies to columns
 - `conversations`, `rows`, `function`: one row; `BatchReader`, which all engines share
+- `inputs`, `unpacking`, `units`, `lines`: files, the pieces that workers read, and the rows of JSON lines
+- `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
+- `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch
 
 Import the public names from here. The room may import `providers`, `parsing` and what they are made of.
 """
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
     from .errors import BatchError as BatchError, MissingPackageError as MissingPackageError
     from .function import BatchReader as BatchReader
     from .options import BatchOptions as BatchOptions
+    from .outputs import read_summary as read_summary
+    from .pool import StoppedError as StoppedError
+    from .run import run as run
+    from .summary import Counts as Counts, Progress as Progress, Summary as Summary
 
 export_lazily(
     __name__,
@@ -24,5 +31,9 @@ export_lazily(
         "errors": "BatchError MissingPackageError",
         "function": "BatchReader",
         "options": "BatchOptions",
+        "outputs": "read_summary",
+        "pool": "StoppedError",
+        "run": "run",
+        "summary": "Counts Progress Summary",
     },
 )

@@ -20,6 +20,7 @@ from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text
 from .arrow import Array, integers, lists, nulls, pa, strings, structs
 from .errors import RowError
 from .schema import COLUMNS, ERROR_TYPE, RESPONSE_TYPE
+from .summary import Counts
 
 #: What the JSON of an action leaves out: fields that are columns, or that say where it is from.
 _LEFT_OUT = set(PROVENANCE - {"extra", "metadata"})
@@ -185,6 +186,19 @@ class ReplyColumns:
     def errors(self) -> list[tuple[int, RowError]]:
         """The rows that could not be read, by their places."""
         return self._errors
+
+    def count(self, counts: Counts) -> None:
+        """Add the rows to some counts."""
+        formats, statuses, *_, chars = self._rows
+        counts.count_rows(formats, statuses)
+        counts.chars += sum([length for length in chars if length is not None])
+        counts.tool_calls += len(self._calls)
+        counts.actions += len(self._actions)
+        counts.payloads += len(self._payloads)
+        counts.diagnostics += len(self._diagnostics)
+        counts.repairs += len(self._repairs)
+        for _, error in self._errors:
+            counts.quarantine[error.code] = counts.quarantine.get(error.code, 0) + 1
 
     def _segment_arrays(self) -> list[Array]:
         """The columns of all segments, and of complete calls, actions and payloads."""

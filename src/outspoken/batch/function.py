@@ -51,7 +51,7 @@ class BatchReader:
 
     def __call__(self, batch: RecordBatch) -> RecordBatch:
         """Read a batch."""
-        rows = self._rows_of(batch)
+        rows = self.rows_of(batch)
         with _without_gc():
             columns = self.read(rows)
         return self.make_batch(rows, columns, self.schema(batch.schema))
@@ -101,7 +101,11 @@ class BatchReader:
         made.append(columns.error_array())
         return make_batch(made, schema)
 
-    def _rows_of(self, batch: RecordBatch) -> Rows:
+    def id_of(self, rows: Rows, row: int) -> str | None:
+        """The id of a row as text."""
+        return None if rows.ids is None else id_text(rows.ids[row])
+
+    def rows_of(self, batch: RecordBatch) -> Rows:
         """The columns of a batch that are read."""
         options = self.options
         values = _values(batch, options.messages_column or options.text_column)
