@@ -26,6 +26,7 @@ README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TO
 VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
 PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
+BATCH = TOP / "src" / "outspoken" / "batch" / "README.md"
 CONSTRAINTS = TOP / "src" / "outspoken" / "constraints" / "README.md"
 PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
 PUBLIC, TOOLS = TOP / "src" / "outspoken" / "README.md", TOP / "tools" / "README.md"
@@ -41,6 +42,7 @@ WRITTEN = (
     TOOLS,
     PAYLOADS,
     CONSTRAINTS,
+    BATCH,
     PUBLIC,
     PROGRAMS,
 )
@@ -62,7 +64,7 @@ def label(path: Path) -> str:
 
 EXAMPLES = {
     f"{label(path)}-{number}": block
-    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS, CONSTRAINTS)
+    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS, CONSTRAINTS, BATCH)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 

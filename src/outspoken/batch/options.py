@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
-from outspoken.providers.registry import find_provider
 from outspoken.results.arguments import check_optional, check_repair_limit, check_type
 from outspoken.results.edits import RepairLimit
 from outspoken.results.settings import Settings
@@ -76,6 +75,8 @@ class BatchOptions:
         for name in (*_COLUMN_OPTIONS, "prefix", "finish_reason", "provider"):
             check_optional(getattr(self, name), str, name)
         if self.provider is not None:
+            from outspoken.providers.registry import find_provider  # takes long to import
+
             find_provider(self.provider)
         check_repair_limit(self.repair)
         Settings(max_chars=self.max_chars)
