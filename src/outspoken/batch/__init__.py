@@ -6,6 +6,8 @@
 - `inputs`, `unpacking`, `units`, `lines`: files, the pieces that workers read, and the rows of JSON lines
 - `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
 - `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch
+- `tables`, `packages`: what an engine calls in its own processes; packages of others
+- `pandas`, `polars`, `duckdb`, `ray`, `spark`: responses in data frames, queries and clusters; import these by name
 
 Import the public names from here. The room may import `providers`, `parsing` and what they are made of.
 """

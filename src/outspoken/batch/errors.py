@@ -33,10 +33,11 @@ class BatchError(OutspokenError, ValueError):
 
 
 class MissingPackageError(OutspokenError, ImportError):
-    """A package is missing that an extra of Outspoken installs."""
+    """A package is missing, or too old, that an extra of Outspoken installs."""
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}: pip install 'outspoken[{extra}]'")
+    def __init__(self, package: str, extra: str, found: str | None = None) -> None:
+        has, upgrade = (f", and {found} is installed", "--upgrade ") if found else ("", "")
+        super().__init__(f"this needs {package}{has}: pip install {upgrade}'outspoken[{extra}]'")
 
 
 class RowError(NamedTuple):

@@ -51,10 +51,13 @@ class BatchReader:
 
     def __call__(self, batch: RecordBatch) -> RecordBatch:
         """Read a batch."""
-        rows = self.rows_of(batch)
+        return self.read_rows(self.rows_of(batch), self.schema(batch.schema))
+
+    def read_rows(self, rows: Rows, schema: Schema) -> RecordBatch:
+        """Read rows whose columns are Python lists, to a batch of a schema."""
         with _without_gc():
             columns = self.read(rows)
-        return self.make_batch(rows, columns, self.schema(batch.schema))
+        return self.make_batch(rows, columns, schema)
 
     def schema(self, given: Schema) -> Schema:
         """The schema of the results for batches of a schema. Raises BatchError if it lacks a column."""
@@ -110,14 +113,14 @@ class BatchReader:
         options = self.options
         values = _values(batch, options.messages_column or options.text_column)
         hinted = (options.format_column, options.tools_column, options.prefix_column, options.finish_reason_column)
-        hints = tuple([None if name is None else _values(batch, name) for name in hinted])
-        ids = None if options.id_column is None else _values(batch, options.id_column)
+        hints = tuple([None if name is None else _values(batch, name, values) for name in hinted])
+        ids = None if options.id_column is None else _values(batch, options.id_column, values)
         kept: dict[str, list[Any] | Array] = {}
         for name, kind in options.kept.items():
             if kind is None:
                 kept[name] = _array(batch, name)
             else:
-                kept[name] = checked_values(_values(batch, name), kind, name, values)
+                kept[name] = checked_values(_values(batch, name, values), kind, name, values)
         return Rows(values, hints, ids, kept)
 
 
@@ -187,6 +190,28 @@ def _array(batch: RecordBatch, name: str) -> Array:
     return cast("Array", compute().struct_field(batch.column(head), path))
 
 
-def _values(batch: RecordBatch, name: str) -> list[Any]:
-    """The values of a column of a batch as Python objects."""
-    return _array(batch, name).to_pylist()
+def _values(batch: RecordBatch, name: str, responses: list[Any] | None = None) -> list[Any]:
+    """The values of a column of a batch as Python objects.
+
+    A value that Python cannot hold, such as text that is not UTF-8, is a `RowError`: in `responses`, if they are given.
+    """
+    array = _array(batch, name)
+    try:
+        return array.to_pylist()
+    except ValueError:
+        found = [_value(scalar, name) for scalar in cast("Any", array)]
+    for row, value in enumerate(found if responses is not None else ()):
+        if isinstance(value, RowError):
+            found[row] = None
+            cast("list[Any]", responses)[row] = value
+    return found
+
+
+def _value(scalar: Any, name: str) -> Any:
+    """A value of a column as a Python object, or the reason why it cannot be one."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return RowError("not-utf8", f"`{name}` is not UTF-8 at byte {error.start}")
+    except ValueError as error:
+        return RowError("invalid-column", f"`{name}` cannot be read: {error}")
