@@ -1,7 +1,7 @@
-"""`ReplyColumns`: replies to columns of Arrow, by flat Python lists.
+"""`ReplyColumns`: replies to columns of Arrow, by flat lists.
 
-No dict is made for a row or a segment: that is what costs the time elsewhere. Each list holds one field of all segments
-of all rows, and another list the rows that they belong to. The offsets of a list column are counted from that, and the
+No dict is made for a row or a segment: that is what costs the time elsewhere. One list holds the fields of all segments
+of all rows, and another the rows that they belong to. The offsets of a list column are counted from that, and the
 complete calls, actions and payloads are taken from the segments by Arrow.
 """
 
@@ -25,6 +25,8 @@ from .summary import Counts
 #: What the JSON of an action leaves out: fields that are columns, or that say where it is from.
 _LEFT_OUT = set(PROVENANCE - {"extra", "metadata"})
 _COMPLETE = ("ok", "repaired")
+#: The fields of a row that could not be read.
+_NO_ROW = (None,) * 7
 
 
 class ReplyColumns:
@@ -32,10 +34,10 @@ class ReplyColumns:
 
     def __init__(self) -> None:
         self._count = 0
-        #: the fields of rows: format, status, text, reasoning, needs_more_work, unread, chars
-        self._rows: tuple[list[Any], ...] = ([], [], [], [], [], [], [])
-        #: the fields of segments, in the order of the schema, and the row of each
-        self._segments: tuple[list[Any], ...] = ([], [], [], [], [], [], [], [])
+        #: the fields of each row: format, status, text, reasoning, needs_more_work, unread, chars
+        self._rows: list[tuple[Any, ...]] = []
+        #: the fields of each segment, in the order of the schema; and the row of each
+        self._segments: list[tuple[Any, ...]] = []
         self._segment_rows: list[int] = []
         #: the complete calls, actions and payloads, as places in the list of segments
         self._calls: list[int] = []
@@ -58,7 +60,7 @@ class ReplyColumns:
 
     def add(self, reply: Reply) -> None:
         """Add a row that was read. If a part of it cannot be written, nothing of it is added."""
-        before = len(self._segments[0])
+        before = len(self._segments)
         try:
             self._add(reply)
         except BaseException:
@@ -66,7 +68,7 @@ class ReplyColumns:
             raise
 
     def _add(self, reply: Reply) -> None:
-        adders, segments, raw = self._adders, reply.segments, reply.raw
+        adders, segments = self._adders, reply.segments
         texts = thoughts = 0
         for segment in segments:
             made: type[Any] = segment.__class__
@@ -76,14 +78,11 @@ class ReplyColumns:
                 texts += 1
             adders.get(made, self._add_action)(segment)
         self._segment_rows += [self._count] * len(segments)
-        formats, statuses, shown, reasonings, wishes, unread, chars = self._rows
-        formats.append(reply.format)
-        statuses.append(reply.status)
-        shown.append(text_of_reply(reply) if texts else "")
-        reasonings.append(reply.reasoning if thoughts else None)
-        wishes.append(reply.needs_more_work)
-        unread.append(json_text(reply.unread) if reply.unread else None)
-        chars.append(len(raw))
+        shown = text_of_reply(reply) if texts else ""
+        thought = reply.reasoning if thoughts else None
+        unread = json_text(reply.unread) if reply.unread else None
+        row = (reply.format, reply.status, shown, thought, reply.needs_more_work, unread, len(reply.raw))
+        self._rows.append(row)
         if reply.diagnostics:
             self.add_diagnostics(reply.diagnostics)
         if reply.repairs:
@@ -93,14 +92,12 @@ class ReplyColumns:
     def _undo(self, before: int) -> None:
         """Take away what was added of the row, behind the segments that were there before."""
         count = self._count
-        for values in self._segments:
-            del values[before:]
+        del self._segments[before:]
         del self._segment_rows[before:]
         for places in (self._calls, self._actions, self._payloads):
             places[:] = [place for place in places if place < before]
         del self._action_types[len(self._actions) :]
-        for values in self._rows:
-            del values[count:]
+        del self._rows[count:]
         self._diagnostics = [one for one in self._diagnostics if one[0] < count]
         self._repairs = [one for one in self._repairs if one[0] < count]
         self._responses = [one for one in self._responses if one[0] < count]
@@ -115,61 +112,52 @@ class ReplyColumns:
 
     def add_error(self, error: RowError) -> None:
         """Add a row that could not be read."""
-        for values in self._rows:
-            values.append(None)
+        self._rows.append(_NO_ROW)
         self._errors.append((self._count, error))
         self._count += 1
 
     # segments
 
-    def _append(self, segment: Any, name: str | None, text: str | None, data: str | None, id: str | None) -> None:
-        kinds, names, texts, values, ids, statuses, starts, ends = self._segments
-        kinds.append(segment.kind)
-        names.append(name)
-        texts.append(text)
-        values.append(data)
-        ids.append(id)
-        start, end = segment.span
-        starts.append(start)
-        ends.append(end)
-        statuses.append("ok" if segment.kind in ("text", "json") else segment.status)
-
     def _add_text(self, segment: Text) -> None:
-        self._append(segment, None, segment.text, None, None)
+        self._segments.append(("text", None, segment.text, None, None, "ok", *segment.span))
 
     def _add_reasoning(self, segment: Reasoning) -> None:
-        self._append(segment, None, segment.text, None, None)
+        self._segments.append(("reasoning", None, segment.text, None, None, segment.status, *segment.span))
 
     def _add_json(self, segment: JsonValue) -> None:
-        self._append(segment, None, None, segment.raw, None)
+        self._segments.append(("json", None, None, segment.raw, None, "ok", *segment.span))
 
     def _add_call(self, segment: ToolCall) -> None:
-        if segment.status in _COMPLETE:
-            self._calls.append(len(self._segments[0]))
-            self._append(segment, segment.name, None, segment.arguments_text, segment.id)
+        status, written, shown = segment.status, segment.arguments_text, None
+        if status in _COMPLETE:
+            self._calls.append(len(self._segments))
         else:
-            self._append(segment, segment.name, segment.arguments_text, json_text(segment.arguments), segment.id)
+            shown, written = written, json_text(segment.arguments)
+        self._segments.append(("tool_call", segment.name, shown, written, segment.id, status, *segment.span))
 
     def _add_payload(self, segment: Payload) -> None:
-        if segment.status in _COMPLETE:
-            self._payloads.append(len(self._segments[0]))
-        self._append(segment, segment.type, None, json_text(segment.data), None)
+        status = segment.status
+        if status in _COMPLETE:
+            self._payloads.append(len(self._segments))
+        data = json_text(segment.data)
+        self._segments.append(("payload", segment.type, None, data, None, status, *segment.span))
 
     def _add_action(self, segment: BaseAction) -> None:
         # Actions within an action have their own `type`, which is a default: so defaults are not left out.
         fields = segment.model_dump(mode="json", exclude=_LEFT_OUT, exclude_none=True)
-        type = fields.pop("type")
+        type, status = fields.pop("type"), segment.status
         shown = {"type": type, **{name: value for name, value in fields.items() if value != {}}}
-        if segment.status in _COMPLETE:
-            self._actions.append(len(self._segments[0]))
+        if status in _COMPLETE:
+            self._actions.append(len(self._segments))
             self._action_types.append(type)
-        self._append(segment, segment.name, None, json_text(shown), segment.id)
+        data = json_text(shown)
+        self._segments.append(("action", segment.name, None, data, segment.id, status, *segment.span))
 
     # columns
 
     def arrays(self, *, has_response: bool) -> list[Array]:
         """The columns from `format` to `response`, in the order of the schema."""
-        formats, statuses, texts, thoughts, wishes, unread, chars = self._rows
+        formats, statuses, texts, thoughts, wishes, unread, chars = _transposed(self._rows, 7)
         made = [strings(formats), strings(statuses), strings(texts), strings(thoughts)]
         made += self._segment_arrays()
         made.append(self._diagnostic_array())
@@ -189,7 +177,7 @@ class ReplyColumns:
 
     def count(self, counts: Counts) -> None:
         """Add the rows to some counts."""
-        formats, statuses, *_, chars = self._rows
+        formats, statuses, *_, chars = _transposed(self._rows, 7)
         counts.count_rows(formats, statuses)
         counts.chars += sum([length for length in chars if length is not None])
         counts.tool_calls += len(self._calls)
@@ -203,7 +191,8 @@ class ReplyColumns:
     def _segment_arrays(self) -> list[Array]:
         """The columns of all segments, and of complete calls, actions and payloads."""
         type = COLUMNS["segments"]
-        fields = [*[strings(values) for values in self._segments[:6]], *[integers(v) for v in self._segments[6:]]]
+        found = _transposed(self._segments, 8)
+        fields = [*[strings(values) for values in found[:6]], *[integers(values) for values in found[6:]]]
         made = [self._list(self._segment_rows, fields, type)]
         _, names, _, data, ids, *_ = fields
         rows = self._segment_rows
@@ -256,6 +245,11 @@ class ReplyColumns:
         for row in rows:
             counts[row] += 1
         return lists([0, *accumulate(counts)], structs(fields, type.value_type), type)
+
+
+def _transposed(rows: Sequence[tuple[Any, ...]], count: int) -> Sequence[Sequence[Any]]:
+    """The columns of rows of so many fields."""
+    return list(zip(*rows, strict=True)) or [()] * count
 
 
 def _places(found: Sequence[Diagnostic | Repair]) -> list[Array]:

@@ -54,11 +54,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Done:
-    """A unit is read and its part is written; `seconds` is the processor time that it took."""
+    """A unit is read and its part is written."""
 
     unit: Unit
     counts: Counts
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Worker:
             return Failed(f"cannot write to `{self._setup.folder}`: {reason_of(error)}")
         finally:
             self._cursor[0] = NO_ROW
-        gc.collect()
+        gc.collect(0)  # what the rows of this unit have left behind; older objects are tables, and stay
         return Done(unit, counts)
 
     def _read_lines(self, unit: Unit) -> Counts:
