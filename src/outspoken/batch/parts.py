@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from .arrow import RecordBatch, pa, parquet
 from .errors import RowError
@@ -65,7 +65,7 @@ def write_parquet(batch: RecordBatch, path: Path) -> None:
 def json_lines(batch: RecordBatch) -> bytes:
     """The rows of a batch as JSON lines, in the fields of the schema; `error`, which is always null, is left out."""
     lines: list[str] = []
-    for row in batch.to_pylist():
+    for row in _plain_rows(batch):
         del row["error"]
         lines.append(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
     return "".join(lines).encode("utf-8", "surrogatepass")
@@ -74,6 +74,26 @@ def json_lines(batch: RecordBatch) -> bytes:
 def _plain(value: object) -> str:
     """What JSON has no word for: bytes in base 64, other things as text."""
     return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def _plain_rows(batch: RecordBatch) -> list[dict[str, Any]]:
+    """The rows as dicts. What Python cannot hold of them is bytes if it is text that is not UTF-8, or else told."""
+    try:
+        return batch.to_pylist()
+    except ValueError:
+        columns = {
+            name: [_plain_value(scalar) for scalar in cast("Any", batch.column(name))] for name in batch.schema.names
+        }
+    return [{name: values[row] for name, values in columns.items()} for row in range(batch.num_rows)]
+
+
+def _plain_value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return scalar.as_buffer().to_pybytes() if hasattr(scalar, "as_buffer") else f"not UTF-8: {error}"
+    except ValueError:
+        return str(scalar.cast(pa.string()))
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -100,7 +120,7 @@ def bad_row(file: str, line: int, id: str | None, error: RowError, raw: str | by
 
 def raw_of(batch: RecordBatch, row: int) -> str:
     """A row of Arrow as JSON."""
-    return json.dumps(batch.slice(row, 1).to_pylist()[0], ensure_ascii=False, default=_plain)
+    return json.dumps(_plain_rows(batch.slice(row, 1))[0], ensure_ascii=False, default=_plain)
 
 
 def good_rows(batch: RecordBatch, errors: Sequence[tuple[int, RowError]]) -> RecordBatch:

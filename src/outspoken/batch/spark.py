@@ -50,7 +50,7 @@ def read_dataframe(frame: DataFrame, options: BatchOptions | None = None) -> Dat
     given, options = _frame(frame), options or BatchOptions()
     needed = needed_columns(options, given.columns)
     selected = given.select(*[given[_quoted(name)] for name in needed])
-    described = _result_schema(selected.schema.jsonValue(), options)
+    described = result_schema(selected.schema.jsonValue(), options)
     schema = import_module("pyspark.sql.types").StructType.fromJson(described)
     return selected.mapInArrow(partial(read_batches, options=options), schema)
 
@@ -76,7 +76,7 @@ def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _result_schema(given: dict[str, Any], options: BatchOptions) -> dict[str, Any]:
+def result_schema(given: dict[str, Any], options: BatchOptions) -> dict[str, Any]:
     """The schema of the result in Spark's JSON, for a frame of a schema in the same. Kept columns have their types."""
     types: dict[str, Any] = {}
     for name, kind in options.kept.items():
