@@ -5,6 +5,7 @@
 - `conversations`, `rows`, `function`: one row; `BatchReader`, which all engines share
 - `inputs`, `unpacking`, `units`, `lines`: files, the pieces that workers read, and the rows of JSON lines
 - `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
+- `report`: one page of HTML about a folder of results
 - `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch
 - `tables`, `packages`: what an engine calls in its own processes; packages of others
 - `pandas`, `polars`, `duckdb`, `ray`, `spark`: responses in data frames, queries and clusters; import these by name
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .options import BatchOptions as BatchOptions
     from .outputs import read_summary as read_summary
     from .pool import StoppedError as StoppedError
+    from .report.write import write_report as write_report
     from .run import run as run
     from .summary import Counts as Counts, Progress as Progress, Summary as Summary
 
@@ -35,6 +37,7 @@ export_lazily(
         "options": "BatchOptions",
         "outputs": "read_summary",
         "pool": "StoppedError",
+        "report.write": "write_report",
         "run": "run",
         "summary": "Counts Progress Summary",
     },

@@ -23,7 +23,7 @@ from .parts import Output, part_path
 from .summary import Counts, Summary
 from .units import Unit, UnitEnd
 
-UNITS, SUMMARY, LOCK = "units.jsonl", "summary.json", ".lock"
+UNITS, SUMMARY, REPORT, LOCK = "units.jsonl", "summary.json", "report.html", ".lock"
 #: What tells our manifests, and the version of the layout.
 _KIND, _LAYOUT = "outspoken batch", 1
 #: What to do about a batch that differs.
@@ -148,7 +148,7 @@ class OutputFolder:
         """Remove the results of the batch that is here, and nothing else. Its manifest goes last."""
         for name in ("parts", "quarantine"):
             shutil.rmtree(self.path / name, ignore_errors=True)
-        for name in (UNITS, SUMMARY, MANIFEST):
+        for name in (UNITS, SUMMARY, REPORT, MANIFEST):
             (self.path / name).unlink(missing_ok=True)
 
     def _open_journal(self, output: Output) -> None:
@@ -204,6 +204,12 @@ class OutputFolder:
         """The ends of the units that are done, each with its file."""
         return [(file, end) for (file, _), (end, _) in self._units.items()]
 
+    def read_units(self) -> None:
+        """Read which units are done, and change nothing. Raises OSError."""
+        manifest, path = self._known_manifest(), self.path / UNITS
+        if manifest is not None and path.exists():
+            self._read_units(path.read_bytes().splitlines(keepends=True), manifest["output"])
+
     def write_summary(self, summary: Summary) -> None:
         """Write the summary. Raises OSError."""
         self._write(SUMMARY, summary.to_json())
@@ -217,10 +223,9 @@ class OutputFolder:
         try:
             if path.exists():
                 return Summary.from_json(path.read_text("utf-8"))
-            lines = (self.path / UNITS).read_bytes().splitlines(keepends=True) if (self.path / UNITS).exists() else []
+            self.read_units()
         except (OSError, ValueError) as error:
             raise BatchError(f"cannot read `{path}`: {error}") from error
-        self._read_units(lines, manifest["output"])
         units, total = self.totals()
         return Summary(False, len(manifest["inputs"]), units, total, Counts(), 0.0, 0)
 

@@ -1,4 +1,5 @@
-"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `batch`, `stream`, `constrain` and `serve`.
+"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `batch`, `report`, `stream`, `constrain` and
+`serve`.
 
 Exit codes: 0 for success, 1 if a response has errors, `stats` meets a line that is no response or `batch` a row that it
 cannot read, 2 for wrong usage, 3 if `batch` is stopped.
@@ -85,6 +86,7 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_formats(commands.add_parser("formats", help="list the formats"))
     _add_stats(commands.add_parser("stats", help="count how many responses are ok, repaired, truncated or invalid"))
     _add_batch(commands.add_parser("batch", help="read files of responses with every core, into a folder of results"))
+    _add_report(commands.add_parser("report", help="write a page of HTML about a folder of results"))
     _add_stream(commands.add_parser("stream", help="show a provider's stream from standard input as it arrives"))
     _add_constrain(commands.add_parser("constrain", help="write the grammar that keeps a model to a format"))
     # `outspoken.__main__` runs it; it stands here for the list of commands.
@@ -134,6 +136,13 @@ def _add_batch(command: argparse.ArgumentParser) -> None:
     from .batch import add_arguments
 
     command.set_defaults(run=_run_batch)
+    add_arguments(command)
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    from .report import add_arguments
+
+    command.set_defaults(run=_run_report)
     add_arguments(command)
 
 
@@ -297,6 +306,12 @@ def _run_stats(args: argparse.Namespace) -> int:
 
 def _run_batch(args: argparse.Namespace) -> int:
     from .batch import run
+
+    return run(args)
+
+
+def _run_report(args: argparse.Namespace) -> int:
+    from .report import run
 
     return run(args)
 
