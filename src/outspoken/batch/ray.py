@@ -28,13 +28,16 @@ from .tables import ROWS, needed_columns, read_table, split_table
 
 Dataset = TypeVar("Dataset")
 
+#: How often a task is tried again whose process died. Ray tries without end, so one bad row would stop all silently.
+RETRIES = 5
+
 
 def read_dataset(dataset: Dataset, options: BatchOptions | None = None, **settings: Any) -> Dataset:
     """Read the rows of a `ray.data.Dataset`, to one in the columns of `outspoken.batch.schema`.
 
     It is as lazy as `Dataset.map_batches`, which gets the `settings`: `batch_size` (4,096 rows unless it is given),
-    `num_cpus`, `memory`, `concurrency` and others. Only the columns that are needed are read of the source, if the
-    dataset knows its schema without running. A row that cannot be read has its reason in `error`.
+    `num_cpus`, `memory`, `concurrency`, `max_retries` (`RETRIES`) and others. Only the columns that are needed are read
+    of the source, if the dataset knows its schema without running. A row that cannot be read has its reason in `error`.
 
     Raises BatchError if the dataset is known to lack a column (else the task that notices does), TypeError for anything
     but a dataset, and MissingPackageError.
@@ -43,7 +46,7 @@ def read_dataset(dataset: Dataset, options: BatchOptions | None = None, **settin
     known = given.schema(fetch_if_missing=False)
     if known is not None and known.names:
         given = given.select_columns(needed_columns(options, known.names))
-    settings = {"batch_size": ROWS, "zero_copy_batch": True, **settings}
+    settings = {"batch_size": ROWS, "zero_copy_batch": True, "max_retries": RETRIES, **settings}
     return given.map_batches(read_table, fn_kwargs={"options": options}, batch_format="pyarrow", **settings)
 
 
