@@ -147,6 +147,7 @@ def test_folders_patterns_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("in/notes.txt", "`in/notes.txt` has no suffix that is known; expected .jsonl"),
         ("*.csv", r"no file matches `\*.csv`"),
         ("in/out", "the folder `in/out` has no files that end in .jsonl"),
+        ("in/out/parts", "the input `in/out/parts/p.parquet` is in the folder of the results, `in/out`"),
     ):
         with pytest.raises(BatchError, match=words):
             names(wrong)

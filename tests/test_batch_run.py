@@ -21,6 +21,7 @@ from outspoken.batch import BatchError, BatchOptions, Progress, StoppedError, re
 from outspoken.batch import outputs as outputs_module
 from outspoken.batch import pool as pool_module
 from outspoken.batch.arrow import pa, parquet
+from outspoken.batch.progress import show_progress
 from tests.batch_files import CALL, quarantine, results, write_lines, zstd
 
 HERMES = BatchOptions(format="hermes", id_column="id")
@@ -65,6 +66,7 @@ def test_files_of_all_kinds_give_the_same_rows(tmp_path: Path) -> None:
     assert quarantine(tmp_path / "out") == []
     again = run(tmp_path / "in", tmp_path / "out", HERMES, workers=2)
     assert (again.new.rows, again.total) == (0, summary.total)
+    assert read_summary(tmp_path / "out") == summary
 
 
 def test_rows_as_json_lines(tmp_path: Path) -> None:
@@ -345,6 +347,22 @@ def test_the_command_refuses_what_cannot_be(tmp_path: Path, capsys: pytest.Captu
     assert main(["stats", str(tmp_path)]) == 2
     assert "holds no batch" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_the_progress_is_drawn_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with show_progress() as show:
+        assert show is None
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+    with show_progress() as show:
+        assert show is not None
+        show(Progress(1000, 2, 5, 10, 0.5))
+        show(Progress(3000, 2, 10, 10, 1.0))
+    shown = capsys.readouterr().err
+    assert "3,000 rows, 2,000/s, 2 in quarantine" in shown
 
 
 def test_without_pyarrow_the_command_says_what_to_install(tmp_path: Path) -> None:

@@ -80,6 +80,10 @@ def find_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     for path in given:
         for name in _files_of(os.fspath(path), out):
             real = os.path.realpath(name)
+            if Path(os.path.realpath(out)) in Path(real).parents:
+                raise BatchError(
+                    f"the input `{name}` is in the folder of the results, `{out}`; choose another for them"
+                )
             if real not in found:
                 found[real] = _input_file(len(found), name)
     if not found:

@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
 
@@ -118,15 +119,13 @@ class Pool:
         self._again: deque[Unit] = deque()
         #: how often workers died of a unit, and of a row of it (or of none of its rows)
         self._deaths: dict[tuple[tuple[int, int], int], int] = {}
-        self._cursor_file = tempfile.NamedTemporaryFile(prefix="outspoken-")  # noqa: SIM115
-        self._cursor_file.write(b"\xff" * 8 * count)
-        self._cursor_file.flush()
-        self._memory = map_cursors(self._cursor_file.name)
-        self._cursors = memoryview(self._memory).cast("q")
         self._is_open = True
-        self.started = 0
 
     def __enter__(self) -> Pool:
+        self._cursor_folder = tempfile.TemporaryDirectory(prefix="outspoken-", ignore_cleanup_errors=True)
+        self._cursor_file = Path(self._cursor_folder.name) / "cursors"
+        self._cursor_file.write_bytes(b"\xff" * 8 * self._count)
+        self._cursors = memoryview(map_cursors(str(self._cursor_file))).cast("q")
         for place in range(self._count):
             self._start(place)
         threading.Thread(target=self._watch, daemon=True).start()
@@ -141,13 +140,12 @@ class Pool:
             worker.process.kill()
         for worker in workers:
             worker.end()
-        self._cursor_file.close()
+        self._cursor_folder.cleanup()
 
     def _start(self, place: int) -> None:
         self._cursors[place] = NO_ROW
-        setup = replace(self._setup, cursors=self._cursor_file.name, place=place, parent=os.getpid())
+        setup = replace(self._setup, cursors=str(self._cursor_file), place=place, parent=os.getpid())
         self._workers[place] = _Process(setup, self._answers)
-        self.started += 1
 
     def run(self, units: Iterable[Unit]) -> Generator[Done]:
         """Read units, and say of each when it is done, in the order in which they are.

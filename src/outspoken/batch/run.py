@@ -21,8 +21,9 @@ from .summary import Counts, Progress, Summary
 from .units import Unit
 from .worker import Setup
 
-#: The least and the most bytes of a unit; between them, the input is cut into so many units.
-MIN_UNIT, MAX_UNIT, UNITS = 256 << 10, 4 << 20, 64
+#: The least and the usual most bytes of a unit; between them, the input is cut into so many units. Memory grows with
+#: the size of units, so only an input that would have too many of them has larger ones.
+MIN_UNIT, MAX_UNIT, UNITS, MAX_UNITS = 256 << 10, 1 << 20, 64, 65_536
 
 
 def run(
@@ -77,7 +78,8 @@ def _unit_size(files: list[InputFile], given: int | None, results: OutputFolder,
             raise BatchError(f"`unit_bytes` is {given}; expected at least 1")
         return given
     known = None if restart else results.known_unit_bytes()
-    return known or min(max(sum([file.size for file in files]) // UNITS, MIN_UNIT), MAX_UNIT)
+    size = sum([file.size for file in files])
+    return known or max(min(max(size // UNITS, MIN_UNIT), MAX_UNIT), size // MAX_UNITS)
 
 
 class _Batch:
@@ -99,12 +101,15 @@ class _Batch:
     def run(self, pool: Pool, cutter: UnitCutter, workers: int) -> Summary:
         """Read all units that are not done."""
         units = _Ahead(self._units(cutter))
-        if units.first is not None:
-            with pool:
-                for done in pool.run(units):
-                    self._add(done.unit, done.counts)
-        summary = self._summary(workers)
+        if units.first is None and self._results.has_summary():
+            return self._summary(workers)  # there was nothing left to do
         try:
+            self._results.remove_summary()
+            if units.first is not None:
+                with pool:
+                    for done in pool.run(units):
+                        self._add(done.unit, done.counts)
+            summary = self._summary(workers)
             self._results.write_summary(summary)
         except OSError as error:
             raise StoppedError(f"cannot write to `{self._results.path}`: {reason_of(error)}") from error
@@ -123,10 +128,7 @@ class _Batch:
                 raise StoppedError(f"cannot read `{file.name}`: {reason_of(error)}") from error
 
     def _add(self, unit: Unit, counts: Counts) -> None:
-        try:
-            self._results.add(unit, counts)
-        except OSError as error:
-            raise StoppedError(f"cannot write to `{self._results.path}`: {reason_of(error)}") from error
+        self._results.add(unit, counts)
         self._new.add(counts)
         self._count_bytes(unit.file, unit.offset, unit.length)
         if self._progress is not None:

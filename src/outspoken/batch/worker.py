@@ -210,6 +210,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
     setup: Setup = receive(units)
     _end_with(setup.parent)
+    pa.set_cpu_count(1)  # there is a process for each core
     worker = Worker(setup)
     worker.warm()
     waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
