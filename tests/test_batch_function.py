@@ -19,7 +19,7 @@ from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text
 from tests.cases import CASES
 
 #: Of so many cases of the corpus, one is read.
-SHARE = 9
+SHARE = 25
 CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "Paris", "n": 3}}\n</tool_call>'
 
 
