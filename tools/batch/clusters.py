@@ -23,6 +23,7 @@ from outspoken.batch import BatchOptions, run
 from outspoken.batch.arrow import pa, parquet
 from outspoken.batch.tables import read_table
 
+from .processor_time import mark, processor_seconds
 from .responses import hermes_texts
 
 #: Every so many rows, one is bad.
@@ -50,6 +51,7 @@ Engine = Callable[[Path, BatchOptions, "Path | None"], Any]
 def check_clusters(rows: int, speed_rows: int, engines: Iterable[str]) -> bool:
     """Read the rows with each engine and compare them; then measure the speed, if there are rows for that."""
     sound = True
+    mark()
     with tempfile.TemporaryDirectory() as folder:
         tables = _write_tables(Path(folder), rows)
         long = _write_long(Path(folder) / "long", speed_rows) if speed_rows else None
@@ -187,23 +189,23 @@ def _parquet_table(folder: Path) -> Any:
 
 def _measure(name: str, engine: Engine, path: Path, rows: int) -> None:
     """Print the speed of the second of two runs: the first one warms up."""
-    seconds, size = 0.0, 0
+    seconds, used, size = 0.0, 0.0, 0
     for number in range(2):
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / f"out{number}"
-            start = time.perf_counter()
+            start, before = time.perf_counter(), processor_seconds()
             engine(path, BatchOptions(format="hermes", id_column="id"), out)
-            seconds = time.perf_counter() - start
+            seconds, used = time.perf_counter() - start, processor_seconds() - before
             written = [file for file in out.rglob("*.parquet") if file.is_file()]
             count = sum([parquet().read_metadata(file).num_rows for file in written])
             size = sum([file.stat().st_size for file in written])
         if count != rows:
             raise SystemExit(f"{name} wrote {count:,} of {rows:,} rows")
-    before = sum([file.stat().st_size for file in path.iterdir()])
+    given = sum([file.stat().st_size for file in path.iterdir()])
     cores = 1 if name == "function" else _CORES
     print(
-        f"{name}: {rows:,} rows in {seconds:.1f} s on {cores} cores: {rows / seconds:,.0f} rows a second, "
-        f"{rows / seconds / cores:,.0f} a core; {before / rows:.0f} bytes a row in, {size / rows:.0f} out",
+        f"{name}: {rows:,} rows in {seconds:.1f} s on {cores} cores: {rows / seconds:,.0f} rows a second; "
+        f"{rows / used:,.0f} for each second of a processor; {given / rows:.0f} bytes a row in, {size / rows:.0f} out",
         flush=True,
     )
 
