@@ -28,13 +28,13 @@ OPTIONS = BatchOptions(
 )
 #: Responses of many formats with every kind of row that cannot be read of a column of text.
 ROWS: dict[str, list[Any]] = {
-    "id": [f"r{number}" for number in range(len(CASES[::40]) + 6)],
-    "text": [*[case.text for case in CASES[::40]], None, "x" * 20_001, CALL, CALL, CALL, ""],
-    "format": [*[case.format for case in CASES[::40]], "hermes", "hermes", "nonsense", None, "hermes", "hermes"],
-    "tools": [*[None for _ in CASES[::40]], None, None, None, "{", None, None],
-    "n": list(range(len(CASES[::40]) + 6)),
-    "score": [*["" for _ in CASES[::40]], "", "", "", "", "high", ""],
-    "more": [b"not needed" for _ in range(len(CASES[::40]) + 6)],
+    "id": [f"r{number}" for number in range(len(CASES[::120]) + 6)],
+    "text": [*[case.text for case in CASES[::120]], None, "x" * 20_001, CALL, CALL, CALL, ""],
+    "format": [*[case.format for case in CASES[::120]], "hermes", "hermes", "nonsense", None, "hermes", "hermes"],
+    "tools": [*[None for _ in CASES[::120]], None, None, None, "{", None, None],
+    "n": list(range(len(CASES[::120]) + 6)),
+    "score": [*["" for _ in CASES[::120]], "", "", "", "", "high", ""],
+    "more": [b"not needed" for _ in range(len(CASES[::120]) + 6)],
 }
 ROWS["score"] = [value or None for value in ROWS["score"]]
 BAD = [None, "no-text", "too-long", "unknown-format", "invalid-tools", "invalid-column", None]
