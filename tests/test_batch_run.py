@@ -233,6 +233,23 @@ def test_killed_and_interrupted_batches_end_equal_to_others(tmp_path: Path) -> N
     assert results(out) == results(tmp_path / "whole")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_workers_that_others_kill_are_replaced(tmp_path: Path) -> None:
+    path, killed = write_lines(tmp_path / "a.jsonl", 600), list[int]()
+
+    def kill_one(now: Progress) -> None:
+        workers = workers_of(os.getpid())
+        if len(killed) < 3 and workers:
+            killed.append(workers[len(killed) % len(workers)])
+            os.kill(killed[-1], signal.SIGKILL)
+            time.sleep(0.05)
+
+    summary = run(path, tmp_path / "out", HERMES, workers=2, unit_bytes=8000, progress=kill_one)
+    assert len(killed) == 3
+    assert [row["line"] for row in results(tmp_path / "out")] == list(range(1, 601))
+    assert (summary.total.rows, summary.total.quarantined) == (600, 0)
+
+
 # what does not fit together
 
 

@@ -26,7 +26,7 @@ from .errors import BatchError, RowError
 from .units import Unit
 from .worker import NO_ROW, Done, Failed, Setup, map_cursors, receive, send
 
-#: So many workers may die of one unit while they read no row, before the batch ends.
+#: So many workers may die of one unit while they read no row, or before they are ready, until the batch ends.
 _MAX_DEATHS = 3
 #: How long workers may take to end, in seconds.
 _PATIENCE = 2.0
@@ -119,6 +119,8 @@ class Pool:
         self._again: deque[Unit] = deque()
         #: how often workers died of a unit, and of a row of it (or of none of its rows)
         self._deaths: dict[tuple[tuple[int, int], int], int] = {}
+        #: how many workers have ended one behind the other before they were ready
+        self._false_starts = 0
         self._is_open = True
 
     def __enter__(self) -> Pool:
@@ -166,6 +168,7 @@ class Pool:
             if worker is not self._workers[worker.place]:
                 continue
             done = self._take(worker, answer)
+            free.discard(worker.place)  # as long as a worker that replaces it is not ready
             if worker is self._workers[worker.place] and worker.unit is None:
                 free.add(worker.place)
             if done is not None:
@@ -181,14 +184,16 @@ class Pool:
                 worker.give(waiting.popleft())
 
     def _take(self, worker: _Process, answer: object) -> Done | None:
-        """Take the answer of a worker."""
+        """Take the answer of a worker: that it is ready, what became of its unit, or that it is gone."""
+        if answer is None:
+            worker.is_ready = True
+            return None
         unit, worker.unit = worker.unit, None
         if isinstance(answer, Failed):
             raise StoppedError(answer.message)
         if isinstance(answer, EOFError):
             self._died(worker, unit)
             return None
-        worker.is_ready = True
         if isinstance(answer, Done) and unit is not None:
             if unit.only is not None:  # the row did no harm alone: the whole unit is read again
                 self._again.append(replace(unit, only=None))
@@ -201,7 +206,8 @@ class Pool:
         place, row, is_late = worker.place, self._cursors[worker.place], worker.is_late
         how = worker.end()
         self._workers[place] = None
-        if not worker.is_ready:
+        self._false_starts = 0 if worker.is_ready else self._false_starts + 1
+        if self._false_starts >= _MAX_DEATHS:
             raise StoppedError(f"a worker cannot start; it {how}")
         if unit is not None:
             self._again.append(self._blame(unit, row, how, is_late=is_late))

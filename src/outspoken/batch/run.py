@@ -91,6 +91,8 @@ class _Batch:
         self._results, self._files, self._progress = results, files, progress
         self._start = time.monotonic()
         self._new = Counts()
+        #: the units that were cut, and those that are done
+        self._cut = self._done = 0
         _, self._before = results.totals()
         self._total_bytes = sum([file.size for file in files])
         #: how much of each file is read: of plain ones exactly, of others as far as units were cut
@@ -109,6 +111,8 @@ class _Batch:
                 with pool:
                     for done in pool.run(units):
                         self._add(done.unit, done.counts)
+            if self._cut != self._done:
+                raise StoppedError(f"{self._cut - self._done} units were not answered; run the same command again")
             summary = self._summary(workers)
             self._results.write_summary(summary)
         except OSError as error:
@@ -120,7 +124,9 @@ class _Batch:
         for file in self._files:
             try:
                 file.check_unchanged()
-                yield from cutter.units(file)
+                for unit in cutter.units(file):
+                    self._cut += 1
+                    yield unit
                 file.check_unchanged()
             except BatchError as error:
                 raise StoppedError(str(error)) from error
@@ -129,6 +135,7 @@ class _Batch:
 
     def _add(self, unit: Unit, counts: Counts) -> None:
         self._results.add(unit, counts)
+        self._done += 1
         self._new.add(counts)
         self._count_bytes(unit.file, unit.offset, unit.length)
         if self._progress is not None:
