@@ -73,7 +73,7 @@ class CallChecker:
         if types is not None and not fits(value, types):
             return [Problem(key, CODES["mistyped-argument"], f"should be {' or '.join(sorted(types))}")]
         if values is not None and not any(_equal(value, one) for one in values):
-            return [Problem(key, "not an allowed value", f"allowed: {_list(values)}")]
+            return [Problem(key, "not an allowed value", f"expected one of {_list(values)}")]
         return []
 
 

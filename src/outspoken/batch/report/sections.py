@@ -135,7 +135,7 @@ def by_format(source: Source, tally: Tally) -> Html:
         kinds = [element("li", code(kind), " ", count) for kind, count in most]
         row += [
             element("ul", kinds, class_="plain") if kinds else "",
-            [code(place) for place in tally.formats.of(name)],
+            [element("code", place, class_="when") for place in tally.formats.of(name)],
         ]
     heads = ("format", "rows", "not ok", _DAMAGED, "most frequent damage", "a row of it")
     return section(
@@ -258,7 +258,7 @@ def _tool(name: str) -> Child:
 
 def _call(example: CallExample) -> Html:
     text = example.arguments or "the call is not complete"
-    return element("div", element("small", example.place), preformatted(text), class_="example")
+    return element("div", element("small", example.place), preformatted(text, class_="wrap"), class_="example")
 
 
 def quarantine(source: Source, tally: Tally) -> Html | None:
@@ -278,7 +278,7 @@ def quarantine(source: Source, tally: Tally) -> Html | None:
 
 
 def _bad_row(example: QuarantineExample) -> Html:
-    raw = preformatted(example.raw or "(empty)")
+    raw = preformatted(example.raw or "(empty)", class_="wrap")
     kind = quiet("in base 64, as it is no UTF-8:") if example.is_base64 else None
     return element("div", _place(example.place, example.id), element("p", example.message), kind, raw, class_="example")
 
