@@ -82,7 +82,7 @@ def test_what_render_writes_is_admitted(format: str) -> None:
 def test_what_is_admitted_is_read(format: str) -> None:
     engines = ["llguidance", *["gbnf"] * (_number(format) % 3 == 0), *["xgrammar"] * (_number(format) % _SELDOM == 0)]
     for engine in engines:
-        for kind, text in failures(format, engine, _WALKS, _number(format) + 1):
+        for kind, text in failures(format, engine, _WALKS, _number(format)):
             assert kind in ("", "too long"), (engine, kind, text)
 
 
@@ -132,6 +132,37 @@ def test_wrong_calls_are_refused(format: str) -> None:
     assert reads(engine, text)
     assert not reads(engine, text[: len(text) // 2]), "a call that is cut"
     assert not reads(engine, f"{text} Hello."), "text behind a call that has to be the whole response"
+
+
+#: Texts that were admitted once, and are read as something else: the format, the set of tools, and the text.
+_ONCE_ADMITTED: list[tuple[str, str, str]] = [
+    (
+        "react",
+        "one tool",
+        'Action: get_weather\nAction Input: {"city": "a"}Action: get_weather\nAction Input: {"city": "a"}',
+    ),
+    ("functionary_v3_2", "one tool", 'all\n"'),
+    ("pythonic", "code", '[e(h=[run(command="")]'),
+    ("lfm2", "names", '<|tool_call_start|>[files.read-all(path="", max-bytes=4)]<|tool_call_end|>'),
+    (
+        "minicpm5",
+        "nested objects",
+        '<function name="book"><param name="trip">{"from":{"city":"/param></function>"}}</param></function>',
+    ),
+    (
+        "kimi_k3",
+        "no parameters",
+        "<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>"
+        '<|open|>call tool="stop" index="0"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
+    ),
+]
+
+
+def test_what_is_read_as_something_else_is_refused() -> None:
+    for format, name, text in _ONCE_ADMITTED:
+        asked = constraint(format, tools=TOOL_SETS[name])
+        assert not asked.accepts(text), text
+        assert not reads(Llguidance(asked, byte_vocabulary()), text), text
 
 
 @cache
