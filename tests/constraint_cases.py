@@ -321,6 +321,8 @@ _PARTS: Sequence[Schema] = (
     {"type": ["integer", "string", "null"]},
     {"type": "boolean"},
     {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2},
+    {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True},
+    {"type": "number", "multipleOf": 0.5},
     {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "boolean"}}, "required": ["b"]},
     {"type": "object", "additionalProperties": {"type": "string"}},
     {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from outspoken.constraints import Constraint
-from outspoken.constraints.automata import CharSet
+from outspoken.constraints.char_sets import CharSet
 from outspoken.constraints.matcher import Matcher
 
 _CHARS = "abcxyzAZ019 .,:-_()[]{}<>/'\"\n"

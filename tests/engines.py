@@ -6,6 +6,7 @@ BPE that is trained on the corpus.
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Generator, Sequence
@@ -235,19 +236,28 @@ class _XgrammarState:
 
 
 class Xgrammar:
-    """A constraint compiled for xgrammar. Raises ValueError if it refuses the grammar."""
+    """The structural tag of a constraint, compiled for xgrammar. Raises ValueError if it refuses the tag."""
 
     def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
-        compiler = _xgrammar_compiler(vocabulary)
         try:
-            self._compiled = compiler.compile_grammar(xgrammar().Grammar.from_ebnf(constraint.to_ebnf()))
+            self._compiled = self._compile(_xgrammar_compiler(vocabulary), constraint)
         except RuntimeError as error:
             raise ValueError(str(error)) from error
         self._vocabulary = vocabulary
 
+    def _compile(self, compiler: Any, constraint: Constraint) -> Any:
+        return compiler.compile_structural_tag(json.dumps(constraint.to_xgrammar()))
+
     def start(self) -> State:
         """The state before the response."""
         return _XgrammarState(self._compiled, self._vocabulary)
+
+
+class XgrammarEbnf(Xgrammar):
+    """The EBNF of a constraint, compiled for xgrammar."""
+
+    def _compile(self, compiler: Any, constraint: Constraint) -> Any:
+        return compiler.compile_grammar(xgrammar().Grammar.from_ebnf(constraint.to_ebnf()))
 
 
 # GBNF

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import random
+import zlib
 
 import pytest
-from constraint_walks import random_text
 
 from outspoken import Screen, parse, render
 from outspoken.constraints import constraint
 from outspoken.constraints.registry import learned_actions, merged_skeleton
 from outspoken.constraints.summary import parts_of
 from outspoken.grammar import registry
-from outspoken.results.actions.base import BaseAction
 from outspoken.results.errors import ConstraintError, RenderError
 from outspoken.results.replies import Reasoning
+from tests.loops import in_one_item
+from tools.constraints.main import failures
 
 #: Formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
 FORMATS = (
@@ -38,19 +38,13 @@ def test_rendered_actions_are_accepted(format: str):
                 assert made.accepts(text), text
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@in_one_item("format", FORMATS)
 def test_what_is_let_through_is_read(format: str):
-    made = constraint(format, tool_choice="required", max_calls=2, reasoning="none")
-    random_ = random.Random(format)
-    seen = 0
-    for _ in range(12):
-        text = random_text(made, random_)
-        if text is None:
-            continue
-        reply = parse(text, format=format, finish_reason="stop")
-        assert reply.status == "ok", (text, reply.diagnostics)
-        seen += len([segment for segment in reply.segments if isinstance(segment, BaseAction)])
-    assert seen
+    """Random models write actions; `python -m tools.constraints --actions` lets them write much more."""
+    for engine, walks in (("llguidance", 3), ("gbnf", zlib.crc32(format.encode()) % 3 == 0)):
+        found = list(failures(format, engine, int(walks), 1, kind="actions"))
+        assert all(kind in ("", "too long") for kind, _ in found), (engine, found)
+        assert found or not walks or not learned_actions(registry.automaton(format)), engine
 
 
 def test_words_and_arguments():
@@ -106,6 +100,29 @@ def test_beside_tools():
     assert both.accepts(call)
     assert both.accepts(click)
     assert not alone.accepts(click)
+
+
+def test_tools_with_the_names_of_actions():
+    """A given tool stays one, unless its arguments are those of the action."""
+    move = {"name": "move", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}}
+    click = {"name": "click", "parameters": {"properties": {"point": {"type": "string"}, "note": {"type": "string"}}}}
+    moved, clicked = [
+        f'{{"name": "{name}", "arguments": {arguments}}}'
+        for name, arguments in (("move", '{"x": 5}'), ("click", '{"point": "<point>1 2</point>"}'))
+    ]
+    tools = [move, click]
+    made = constraint("ui_tars_calls", tools=tools)
+    assert made.warnings == ("click: calls of it are actions, whose arguments are those of the format's words",)
+    assert made.accepts(moved)
+    assert made.accepts(clicked)
+    assert not made.accepts(clicked.replace("<point>1 2</point>", "there"))
+    assert [call.arguments for call in parse(moved, "ui_tars_calls", tools=tools).tool_calls] == [{"x": 5}]
+    assert [action.type for action in parse(clicked, "ui_tars_calls", tools=tools).actions] == ["click"]
+    assert parse(moved, "ui_tars_calls").status == "invalid"
+    for name, text, other in (("move", moved, clicked), ("click", clicked, moved)):
+        only = constraint("ui_tars_calls", tools=tools, tool_choice=name)
+        assert only.accepts(text)
+        assert not only.accepts(other)
 
 
 def test_points_on_the_screen():

@@ -10,6 +10,7 @@ from constraint_walks import random_text
 from pydantic import BaseModel, Field
 
 from outspoken.payloads import PayloadRegistry, PayloadType
+from tools.constraints.main import failures
 
 
 class Value(BaseModel):
@@ -87,6 +88,20 @@ def test_what_is_let_through_is_read():
             assert {d.code for d in reply.diagnostics if d.severity != "note"} <= {"repeated-key"}, written
             read |= {payload.type for payload in reply.payloads}
     assert read == {"suggested", "mode", "raw"}
+
+
+def test_random_pages_in_the_engines():
+    for engine in ("llguidance", "xgrammar", "gbnf"):
+        found = [one for one in failures("payloads", engine, 10, 1, kind="payloads") if one[0] not in ("", "too long")]
+        assert not found, (engine, found)
+
+
+def test_models_without_such_json():
+    registry = PayloadRegistry([PayloadType("a", "A", int), PayloadType("b", "B", Mode)])
+    made = registry.constraint()
+    assert made.warnings == ("a: the model admits no JSON that is an object, so the payload is left out",)
+    assert made.accepts('B: {"kind": "fast"}\n')
+    assert not made.accepts("A: 3\n")
 
 
 def test_what_is_not_enforced_is_named():

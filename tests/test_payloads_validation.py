@@ -145,6 +145,15 @@ def test_numeric_strings_are_converted_and_reported() -> None:
     assert [type(one["row_id"]) for one in data["operations"]] == [int, int, int]
 
 
+def test_whole_numbers_are_numbers() -> None:
+    class Weight(BaseModel):
+        kilos: float
+
+    reply = PayloadRegistry([PayloadType("weight", "WEIGHT", Weight)]).parse('WEIGHT: {"kilos": 3}')
+    assert [payload.data for payload in reply.payloads] == [{"kilos": 3.0}]
+    assert not reply.diagnostics
+
+
 @pytest.mark.parametrize("row_id", [True, "five", 5.5, None])
 def test_other_strings_are_not_numbers(row_id: object) -> None:
     data, messages = judged("DATA_PROPOSAL:", {"operations": [{"action": "delete", "row_id": row_id}]}, "strict")

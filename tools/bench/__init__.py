@@ -1,8 +1,8 @@
 """Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`.
 
-Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, and `batch`, which runs only if it
-is named. If the folder that OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm` compare with
-the peer's parsers, for each format in which both find the same calls.
+Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, `constraints`, and `batch`, which runs
+only if it is named. If the folder that OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm`
+compare with the peer's parsers, for each format in which both find the same calls.
 Every figure is the best of many short runs. Compared functions run in turns, so that noise affects both alike.
 """
 
@@ -183,6 +183,13 @@ def batches(peers: Any, rounds: int) -> None:
     measure(peers, rounds)
 
 
+def masks(_peers: Any, _rounds: int) -> None:
+    """Constraints for decoding: what it takes to make them, and their masks."""
+    from .constraints import main as measure
+
+    measure([])
+
+
 SECTIONS = {
     "whole": whole,
     "stream": stream,
@@ -193,6 +200,7 @@ SECTIONS = {
     "warm": warm,
     "memory": memory,
     "batch": batches,
+    "constraints": masks,
 }
 
 

@@ -23,6 +23,7 @@ from outspoken.results.actions.models import TYPES, model_of
 from .words import PATH, STRING, Groups, unquoted
 
 if TYPE_CHECKING:
+    from outspoken.notations.tools import Tools
     from outspoken.results.actions.base import BaseAction
 
     from .rule_fields import FieldSource
@@ -162,6 +163,26 @@ class ActionMapping:
     def knows(self, word: str) -> bool:
         """True if the word names an action, as its name or in an argument, possibly with other arguments."""
         return normalize_word(word, self.any_case) in self._words
+
+    def is_taken(self, name: str, tools: Tools | None) -> bool:
+        """True if a name is that of a given tool that is no action, though the format has an action of this name.
+
+        Its schema shows it: it requires an argument that the action does not have, or all of its arguments are others.
+        """
+        if tools is None or name not in tools:
+            return False
+        known = self._keys(name)
+        properties: Any = (tools.schema(name) or {}).get("properties")
+        listed = cast("dict[str, Any]", properties).keys() if isinstance(properties, dict) else ()
+        return not known.issuperset(tools.required(name)) or (bool(listed) and known.isdisjoint(listed))
+
+    def _keys(self, name: str) -> set[str]:
+        """The arguments that the actions of a name may have."""
+        found: set[str] = set()
+        for rule in self._by_name.get(normalize_word(name, self.any_case), ()):
+            found.update([key for condition in rule.conditions for key in condition.keys])
+            found.update([key for origin in rule.origins.values() for source in origin.sources for key in source])
+        return {key.partition(".")[0] for key in found}
 
     def find(self, name: str, arguments: dict[str, Any]) -> MappingRule | None:
         """The first rule of a word whose conditions the arguments satisfy."""

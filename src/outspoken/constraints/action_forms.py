@@ -18,6 +18,7 @@ from .bare_values import BareForms
 from .call_forms import CallForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .plain_patterns import plain_pattern
+from .registry import ends_actions_with_code
 from .schema_forms import SchemaForms
 from .schema_parts import TYPES
 from .skeleton import Hole, Skeleton
@@ -77,6 +78,8 @@ class ActionForms:
             forms = SchemaForms(_TupleStyle(), self.grammar, schema, lambda message: self._values.warn(message))
         if isinstance(forms, BareForms) and schema == {"type": "string"}:
             schema = {"type": "string", "minLength": 1}  # white space may belong to the markers
+        elif schema == {"type": "string"} and ends_actions_with_code(self._automaton):
+            schema = {"type": "string", "pattern": "^[^`]*$"}
         return forms.value(schema, key, TYPES)
 
     def object(self, hole: Hole, schema: dict[str, Any], usage: Usage) -> Form:

@@ -5,7 +5,7 @@ Each way to write an action is rendered with different fields, and its path thro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -18,8 +18,11 @@ from outspoken.results.errors import RenderError
 from outspoken.results.replies import Segment
 from outspoken.results.settings import DEFAULT
 
+from .action_schemas import kind_of
 from .action_words import Usage
 from .skeleton import REASONING, TEXT, TOKEN_ROLES, Hole, Role
+
+_FENCE = "```"
 
 
 class Part(NamedTuple):
@@ -139,6 +142,30 @@ def learned(usage: Usage, format: str, header: Header) -> ActionPaths | None:
     )
 
 
+def ends_with_code(paths: Iterable[ActionPaths], format: str, header: Header) -> bool:
+    """Does a text in an action end the block of code round it, if a block of code ends in the text?"""
+    for one in paths:
+        rule, groups = one.usage.rule, [group for group in one.usage.groups if group.field]
+        required = [group.field for group in groups if group.required]
+        for name in [group.field for group in groups if not rule.is_path(group.field)]:
+            action = one.usage.sample(header, [*required, name]) if kind_of(rule, name).reader == "text" else None
+            written = None if action is None else _written(action.model_copy(update={name: "a b"}), format)
+            if action is None or written is None:
+                continue
+            if _FENCE not in written:
+                return False
+            if _written(action.model_copy(update={name: f"a{_FENCE}b"}), format) is None:
+                return True
+    return False
+
+
+def _written(action: BaseAction, format: str) -> str | None:
+    try:
+        return render_path([action], format, None, DEFAULT, "none").text
+    except RenderError:
+        return None
+
+
 def _with_fewest(usage: Usage, format: str, header: Header, fields: list[str]) -> Usage:
     """The usage with as few fields required as make a sound action, of fields that make one together."""
     for name in fields:
@@ -182,7 +209,7 @@ def _rendered(
         if action is None:
             return None
         try:
-            rendered = render_path([*lead, action], format, None, DEFAULT)
+            rendered = render_path([*lead, action], format, None, DEFAULT, "none")
         except RenderError:
             continue
         number = len(rendered.items) - 1

@@ -15,15 +15,15 @@ from .number_ranges import number_pattern
 from .plain_patterns import escape
 from .schema_parts import PlainPattern
 
-#: No number is larger, and no coordinate in pixels without a screen.
-_FARTHEST = 99999
+#: All numbers are smaller, and all coordinates in pixels without a screen.
+_FARTHEST = 100000
 _KEY = "(?:[a-zA-Z0-9_]{1,20}|[-=./;,*])"
 #: A web address with a public host, which Outspoken takes for one.
 _WEB_URL = (
     r"https?://[a-z][a-z0-9-]{0,40}(?:\.[a-z][a-z0-9-]{0,40}){0,3}\.(?:[a-z]{2,3}|info|name|page|shop|site|tech|online)"
     r"(?:/[a-zA-Z0-9._~%+-]{0,60}){0,8}(?:\?[a-zA-Z0-9._~%+=&-]{0,200})?"
 )
-_NUMBER = {"type": "number", "minimum": -_FARTHEST, "maximum": _FARTHEST}
+_NUMBER = {"type": "number", "exclusiveMinimum": -_FARTHEST, "exclusiveMaximum": _FARTHEST}
 _STRING = {"type": "string"}
 _WORDS: dict[str, Any] = {"type": "array", "items": {"type": "string", "pattern": PlainPattern(_KEY)}, "minItems": 1}
 _ELEMENT = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
@@ -31,7 +31,8 @@ _ELEMENT = {"type": "object", "properties": {"id": {"type": "string"}}, "require
 _SCHEMAS: dict[str, dict[str, Any]] = {
     "key": {"type": "string", "pattern": PlainPattern(_KEY)}, "keys": _WORDS, "modifiers": _WORDS, "text": _STRING,
     "texts": {"type": "array", "items": _STRING, "minItems": 1}, "integer": {"type": "integer", "minimum": 0},
-    "number": _NUMBER, "seconds": _NUMBER | {"minimum": 0}, "boolean": {"type": "boolean"},
+    "number": _NUMBER, "seconds": {"type": "number", "minimum": 0, "exclusiveMaximum": _FARTHEST},
+    "boolean": {"type": "boolean"},
     "element": _ELEMENT, "object": {"type": "object"}, "identifier": {"type": "string", "minLength": 1},
     "entries": {"type": "array", "items": {"anyOf": [_STRING, {"type": "object"}]}, "minItems": 1},
 }  # fmt: skip
@@ -95,7 +96,7 @@ class FieldSchemas:
         if "{x}" in spelling:
             head, _, rest = spelling.partition("{x}")
             between, _, tail = rest.partition("{y}")
-            x, y = [f"(?:{number_pattern({'minimum': 0, 'maximum': edge})})" for edge in self._extent]
+            x, y = [f"(?:{number_pattern(_between(0, edge))})" for edge in self._extent]
             two = f"{x}{escape(between)}{y}"
             return {
                 "type": "string",
@@ -153,7 +154,7 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _between(low: float, high: float) -> dict[str, Any]:
-    return {"type": "number", "minimum": low, "maximum": high}
+    return {"type": "number", "minimum": low, "exclusiveMaximum" if high == _FARTHEST else "maximum": high}
 
 
 def _converted(schema: dict[str, Any], conversion: str) -> dict[str, Any]:

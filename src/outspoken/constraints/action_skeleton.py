@@ -31,7 +31,7 @@ def add_actions(skeleton: Skeleton, paths: Iterable[ActionPaths]) -> None:
             kinds.setdefault(action_hole(first, last), action)
     for response in _responses(list(kinds.values()), has_calls=skeleton.has("name")):
         try:
-            rendered = render_path(response, skeleton.format, None, DEFAULT)
+            rendered = render_path(response, skeleton.format, None, DEFAULT, "none")
         except RenderError:
             continue
         acted = frozenset([at for at, part in enumerate(reversed(response), 1) if isinstance(part, BaseAction)])
@@ -42,10 +42,12 @@ def add_actions(skeleton: Skeleton, paths: Iterable[ActionPaths]) -> None:
 def _responses(actions: list[BaseAction], *, has_calls: bool) -> Iterator[list[Any]]:
     text, reasoning = TEXT, REASONING
     few = actions[: _MOST_PAIRS - 1] + actions[-1:]
-    for action in actions:
+    rests: list[list[Any]] = [[], [text], [reasoning], [reasoning, text]]
+    for number, action in enumerate(actions):
         for lead in ([], [text], [reasoning], [reasoning, text], [text, reasoning]):
-            yield from ([*lead, action, *rest] for rest in ([], [text], [reasoning], [reasoning, text]))
-        for other in few:
+            # what follows the first kinds shows where the others stand as well
+            yield from ([*lead, action, *rest] for rest in (rests if number < _MOST_PAIRS or not lead else rests[:1]))
+        for other in [*few, *([action] if all(one is not action for one in few) else [])]:
             yield from ([action, other], [action, text, other], [action, reasoning, other], [other, action, text])
             yield from ([text, action, other], [reasoning, other, action], [other, action, other, action])
         if has_calls:

@@ -9,6 +9,7 @@ from typing import Any
 from outspoken.actions.decoding import build_action
 from outspoken.actions.mapping import PARTS, ActionMapping, Condition, MappingRule, mapping_of
 from outspoken.grammar.header import Header
+from outspoken.notations.tools import Tools
 from outspoken.results.actions.base import BaseAction, ElementRef
 from outspoken.results.geometry import Screen
 
@@ -97,6 +98,14 @@ def nested_words(header: Header) -> tuple[str, ...]:
     mapping = mapping_of(header)
     rules = mapping.rules if mapping is not None else ()
     return tuple([name or rule.type for rule in rules if rule.type == "batch" for name in rule.names])
+
+
+def acting_tools(header: Header, tools: Tools | None) -> frozenset[str]:
+    """The names of given tools whose calls are actions of the format."""
+    mapping = mapping_of(header)
+    if mapping is None or tools is None:
+        return frozenset()
+    return frozenset([name for name in tools.names if mapping.is_name(name) and not mapping.is_taken(name, tools)])
 
 
 def _usages(mapping: ActionMapping, rule: MappingRule, schemas: FieldSchemas) -> Iterator[Usage]:

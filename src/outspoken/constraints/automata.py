@@ -6,89 +6,17 @@ of any grammar, and as plain regular expressions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from outspoken.patterns import syntax
 
-#: The first and the last code point of a range of characters.
-Range: TypeAlias = tuple[int, int]
-#: Ranges in their order, which do not touch.
-CharSet: TypeAlias = tuple[Range, ...]
-
-_LAST = 0x10FFFF
-_SURROGATES = (0xD800, 0xDFFF)
-#: All characters that UTF-8 can encode.
-ANY_CHAR: CharSet = ((0, _SURROGATES[0] - 1), (_SURROGATES[1] + 1, _LAST))
+from .char_sets import ANY_CHAR, CharSet, Range, char_set, chars_of, negated, of_text, partition
 
 
 class TooLargeError(ValueError):
     """An automaton has more states than a grammar should have rules."""
-
-
-def char_set(ranges: Iterable[Range]) -> CharSet:
-    """The ranges in order, joined where they touch."""
-    found: list[Range] = []
-    for low, high in sorted(ranges):
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return tuple(found)
-
-
-def negated(chars: CharSet) -> CharSet:
-    """All other characters."""
-    found: list[Range] = []
-    at = 0
-    for low, high in chars:
-        if at < low:
-            found.append((at, low - 1))
-        at = high + 1
-    if at <= _LAST:
-        found.append((at, _LAST))
-    return both(tuple(found), ANY_CHAR)
-
-
-def both(one: CharSet, other: CharSet) -> CharSet:
-    """The characters that are in both sets."""
-    found = [(max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) <= min(b, d)]
-    return char_set(found)
-
-
-def of_text(chars: str) -> CharSet:
-    """The characters of a text."""
-    return char_set([(ord(char), ord(char)) for char in chars])
-
-
-_CATEGORIES: dict[str, CharSet] = {}
-
-
-def _category(escape: str) -> CharSet:
-    """The characters of `\\s`, `\\w`, `\\d` and their opposites, as Python's `re` reads them."""
-    if escape not in _CATEGORIES:
-        import re
-
-        matches = re.compile(escape.lower()).match
-        chars = char_set([(code, code) for code in range(0x30000) if matches(chr(code))])
-        _CATEGORIES[escape.lower()] = both(chars, ANY_CHAR)
-        _CATEGORIES[escape.upper()[0] + escape[1].upper()] = negated(chars)
-    return _CATEGORIES[escape]
-
-
-def chars_of(node: syntax.Chars, *, ignores_case: bool = False) -> CharSet:
-    """The characters of a class."""
-    ranges = [(ord(char), ord(char)) for char in node.literals]
-    ranges += [(ord(low), ord(high)) for low, high in node.ranges]
-    for escape in node.categories:
-        ranges += _category(escape)
-    if ignores_case:
-        letters = [chr(code) for low, high in ranges if high - low < 128 for code in range(low, high + 1)]
-        cased = {other for char in letters for other in (char.lower(), char.upper()) if len(other) == 1}
-        ranges += [(ord(char), ord(char)) for char in cased]
-    found = char_set(ranges)
-    return negated(found) if node.negated else both(found, ANY_CHAR)
 
 
 class Nfa:
@@ -168,16 +96,6 @@ class Nfa:
         self.jumps[start].append(target)
         return target
 
-    def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The states that can be reached without a character."""
-        found, waiting = set(states), list(states)
-        while waiting:
-            for target in self.jumps[waiting.pop()]:
-                if target not in found:
-                    found.add(target)
-                    waiting.append(target)
-        return frozenset(found)
-
 
 class Dfa(NamedTuple):
     """A deterministic automaton: for each state, the characters that lead to other states, and whether a text may end.
@@ -200,13 +118,12 @@ class Dfa(NamedTuple):
         return self.accepts[state]
 
 
-def _atoms(sets: Iterable[CharSet]) -> list[Range]:
-    """Ranges so that each set is a union of some of them."""
-    borders = {border for chars in sets for low, high in chars for border in (low, high + 1)}
-    borders |= {border for low, high in ANY_CHAR for border in (low, high + 1)}
-    ordered = sorted(borders)
-    pairs = list(zip(ordered, [border - 1 for border in ordered[1:]], strict=False))
-    return [pair for pair in pairs if both((pair,), ANY_CHAR)]
+class _Table(NamedTuple):
+    """A deterministic automaton over classes of characters: each row has the target of each class, or -1."""
+
+    classes: list[CharSet]
+    rows: list[list[int]]
+    accepts: list[bool]
 
 
 def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -> Dfa:
@@ -214,79 +131,115 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
 
     Raises TooLargeError if it needs more than `limit` states.
     """
-    atoms = _atoms({chars for steps in nfa.steps for chars, _ in steps})
-    classes = _classes(nfa, atoms)
-    first = nfa.closure([0])
+    classes, found = partition([chars for steps in nfa.steps for chars, _ in steps])
+    closures = _Closures(nfa, ends)
+    ended = closures.mask(ends)
+    ways: dict[int, list[tuple[int, int]]] = {}
+    first = closures.of(0)
     numbers, waiting = {first: 0}, [first]
-    steps: list[dict[int, list[Range]]] = []
-    accepts: list[bool] = []
+    rows: list[list[int]] = []
     for subset in waiting:
         if len(numbers) > limit:
             raise TooLargeError(f"an automaton needs more than {limit} states")
-        row: dict[int, list[Range]] = {}
-        for known, ranges in classes:
-            reached = {target for state in subset for index, target in known.get(state, ()) if index}
-            if not reached:
-                continue
-            target = nfa.closure(reached)
-            if excludes and not ends.isdisjoint(target):
+        reached = [0] * len(classes)
+        for state in _bits(subset):
+            if state not in ways:
+                ways[state] = [(at, closures.of(t)) for chars, t in nfa.steps[state] for at in found[chars]]
+            for at, targets in ways[state]:
+                reached[at] |= targets
+        row: list[int] = []
+        for target in reached:
+            if not target or (excludes and target & ended):
+                row.append(-1)
                 continue
             if target not in numbers:
                 numbers[target] = len(numbers)
                 waiting.append(target)
-            row.setdefault(numbers[target], []).extend(ranges)
-        steps.append(row)
-        accepts.append(excludes or not ends.isdisjoint(subset))
-    rows = tuple([tuple([(char_set(ranges), target) for target, ranges in row.items()]) for row in steps])
-    return minimized(Dfa(rows, tuple(accepts)))
+            row.append(numbers[target])
+        rows.append(row)
+    return _minimal(_Table(classes, rows, [excludes or bool(subset & ended) for subset in waiting]))
 
 
-def _classes(nfa: Nfa, atoms: list[Range]) -> list[tuple[dict[int, list[tuple[bool, int]]], list[Range]]]:
-    """The characters that no step tells apart, each class with the steps over it by state."""
-    by_steps: dict[tuple[tuple[int, int], ...], list[Range]] = {}
-    flat = [(state, target, chars) for state, steps in enumerate(nfa.steps) for chars, target in steps]
-    for atom in atoms:
-        key = tuple([(s, t) for s, t, chars in flat if any(low <= atom[0] <= high for low, high in chars)])
-        by_steps.setdefault(key, []).append(atom)
-    found: list[tuple[dict[int, list[tuple[bool, int]]], list[Range]]] = []
-    for key, ranges in by_steps.items():
-        known: dict[int, list[tuple[bool, int]]] = {}
-        for state, target in key:
-            known.setdefault(state, []).append((True, target))
-        found.append((known, ranges))
-    return found
+class _Closures:
+    """The states that can be reached without a character, as bits. States that only jump are left out."""
+
+    def __init__(self, nfa: Nfa, ends: frozenset[int]) -> None:
+        self._jumps = nfa.jumps
+        self._kept = [bool(steps) or state in ends for state, steps in enumerate(nfa.steps)]
+        self._known: dict[int, int] = {}
+
+    def of(self, state: int) -> int:
+        """The states that can be reached from one, with itself."""
+        if state not in self._known:
+            found, waiting = {state}, [state]
+            while waiting:
+                for target in self._jumps[waiting.pop()]:
+                    if target not in found:
+                        found.add(target)
+                        waiting.append(target)
+            self._known[state] = self.mask(found)
+        return self._known[state]
+
+    def mask(self, states: Iterable[int]) -> int:
+        """States as bits."""
+        found = 0
+        for state in states:
+            if self._kept[state]:
+                found |= 1 << state
+        return found
 
 
-def minimized(dfa: Dfa) -> Dfa:
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def _minimal(table: _Table) -> Dfa:
     """The same automaton with the fewest states, without those from which no end can be reached."""
-    alive = _alive(dfa)
-    group = [int(accepts) if alive[state] else -1 for state, accepts in enumerate(dfa.accepts)]
-    while True:
-        keys: dict[tuple[object, ...], int] = {}
-        renewed: list[int] = []
-        for state, row in enumerate(dfa.steps):
-            if not alive[state]:
-                renewed.append(-1)
-                continue
-            joined: dict[int, list[Range]] = {}
-            for chars, target in row:
-                if alive[target]:
-                    joined.setdefault(group[target], []).extend(chars)
-            key = (group[state], tuple(sorted([(target, char_set(ranges)) for target, ranges in joined.items()])))
-            renewed.append(keys.setdefault(key, len(keys)))
-        if len(set(renewed)) == len(set(group)):
-            break
-        group = renewed
-    return _numbered(dfa, renewed)
-
-
-def _alive(dfa: Dfa) -> list[bool]:
-    """From which states an end can be reached."""
-    into: list[list[int]] = [[] for _ in dfa.steps]
-    for state, row in enumerate(dfa.steps):
-        for _, target in row:
+    alive = _alive(table)
+    rows = [[target if target >= 0 and alive[target] else -1 for target in row] for row in table.rows]
+    group = [*map(int, table.accepts), -1]  # the last one is that of no target
+    into: list[list[int]] = [[] for _ in rows]
+    members: dict[int, set[int]] = {}
+    for state, row in enumerate(rows):
+        members.setdefault(group[state], set()).add(state)
+        for target in {*row} - {-1}:
             into[target].append(state)
-    alive = list(dfa.accepts)
+    waiting = set(range(len(rows)))
+    while waiting:  # those of which a target has left its group
+        numbers = {group[state] for state in waiting}
+        moved = [part for number in numbers for part in _leaving(rows, group, members[number], waiting)]
+        for part in moved:
+            number = len(members) + 1
+            members[group[next(iter(part))]] -= part
+            members[number] = part
+            for state in part:
+                group[state] = number
+        waiting = {before for part in moved for state in part for before in into[state]}
+    return _numbered(_Table(table.classes, rows, table.accepts), group)
+
+
+def _leaving(rows: list[list[int]], group: list[int], members: set[int], waiting: set[int]) -> list[set[int]]:
+    """The states that have to leave a group, by where they go. Those that are not waiting all go the same ways."""
+    at = group.__getitem__
+    parts: dict[tuple[int, ...], set[int]] = {}
+    for state in members & waiting:
+        parts.setdefault(tuple(map(at, rows[state])), set()).add(state)
+    other = next((state for state in members if state not in waiting), None)
+    kept = tuple(map(at, rows[other])) if other is not None else max(parts, key=lambda key: len(parts[key]))
+    return [part for key, part in parts.items() if key != kept]
+
+
+def _alive(table: _Table) -> list[bool]:
+    """From which states an end can be reached."""
+    into: list[set[int]] = [set() for _ in table.rows]
+    for state, row in enumerate(table.rows):
+        for target in {*row}:
+            if target >= 0:
+                into[target].add(state)
+    alive = list(table.accepts)
     waiting = [state for state, accepts in enumerate(alive) if accepts]
     while waiting:
         for state in into[waiting.pop()]:
@@ -296,30 +249,23 @@ def _alive(dfa: Dfa) -> list[bool]:
     return alive
 
 
-def _numbered(dfa: Dfa, group: list[int]) -> Dfa:
+def _numbered(table: _Table, group: list[int]) -> Dfa:
     """The automaton of groups of states, numbered from the start on."""
-    order: dict[int, int] = {}
-    first: dict[int, int] = {}
-    for state, number in enumerate(group):
-        first.setdefault(number, state)
-    waiting = [group[0]]
-    order[group[0]] = 0
-    rows: list[tuple[tuple[CharSet, int], ...]] = []
-    accepts: list[bool] = []
-    for number in waiting:
-        state = first[number]
+    order = {group[0]: 0}
+    waiting = [0]
+    steps: list[tuple[tuple[CharSet, int], ...]] = []
+    for state in waiting:
         joined: dict[int, list[Range]] = {}
-        for chars, target in dfa.steps[state]:
-            reached = group[target]
-            if reached < 0:
+        for chars, target in zip(table.classes, table.rows[state], strict=True):
+            if target < 0:
                 continue
+            reached = group[target]
             if reached not in order:
                 order[reached] = len(order)
-                waiting.append(reached)
+                waiting.append(target)
             joined.setdefault(order[reached], []).extend(chars)
-        rows.append(tuple([(char_set(ranges), target) for target, ranges in joined.items()]))
-        accepts.append(dfa.accepts[state])
-    return Dfa(tuple(rows), tuple(accepts))
+        steps.append(tuple([(char_set(ranges), target) for target, ranges in joined.items()]))
+    return Dfa(tuple(steps), tuple([table.accepts[state] for state in waiting]))
 
 
 @lru_cache(maxsize=256)
@@ -340,25 +286,42 @@ def matching(pattern: str, limit: int = 4000) -> Dfa:
 
 
 def intersection(one: Dfa, other: Dfa, limit: int = 4000) -> Dfa:
-    """The automaton of the texts that both accept."""
+    """The automaton of the texts that both accept. Raises TooLargeError if it needs more than `limit` states."""
+    classes, found = partition([chars for dfa in (one, other) for row in dfa.steps for chars, _ in row])
+    lefts, rights = _rows(one, len(classes), found), _rows(other, len(classes), found)
     numbers, waiting = {(0, 0): 0}, [(0, 0)]
-    rows: list[tuple[tuple[CharSet, int], ...]] = []
-    accepts: list[bool] = []
+    rows: list[list[int]] = []
     for left, right in waiting:
         if len(numbers) > limit:
             raise TooLargeError(f"an automaton needs more than {limit} states")
-        row: list[tuple[CharSet, int]] = []
-        for chars, target in one.steps[left]:
-            for others, reached in other.steps[right]:
-                if common := both(chars, others):
-                    pair = (target, reached)
-                    if pair not in numbers:
-                        numbers[pair] = len(numbers)
-                        waiting.append(pair)
-                    row.append((common, numbers[pair]))
-        rows.append(tuple(row))
-        accepts.append(one.accepts[left] and other.accepts[right])
-    return minimized(Dfa(tuple(rows), tuple(accepts)))
+        row: list[int] = []
+        for pair in zip(lefts[left], rights[right], strict=True):
+            if -1 in pair:
+                row.append(-1)
+                continue
+            if pair not in numbers:
+                numbers[pair] = len(numbers)
+                waiting.append(pair)
+            row.append(numbers[pair])
+        rows.append(row)
+    return _minimal(_Table(classes, rows, [one.accepts[left] and other.accepts[right] for left, right in waiting]))
+
+
+def _rows(dfa: Dfa, count: int, found: Mapping[CharSet, tuple[int, ...]]) -> list[list[int]]:
+    rows: list[list[int]] = []
+    for steps in dfa.steps:
+        row = [-1] * count
+        for chars, target in steps:
+            for at in found[chars]:
+                row[at] = target
+        rows.append(row)
+    return rows
+
+
+def minimized(dfa: Dfa) -> Dfa:
+    """The same automaton with the fewest states, without those from which no end can be reached."""
+    classes, found = partition([chars for row in dfa.steps for chars, _ in row])
+    return _minimal(_Table(classes, _rows(dfa, len(classes), found), list(dfa.accepts)))
 
 
 def ending_in(dfa: Dfa, chars: CharSet) -> Dfa:

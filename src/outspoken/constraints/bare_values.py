@@ -22,7 +22,7 @@ class _WordStyle(Style):
     null, true, false = "None", "True", "False"
 
     def value(self, value: Any) -> Form:
-        return Literal(repr(value)) if value is None or isinstance(value, bool) else super().value(value)
+        return self._written(repr(value)) if value is None or isinstance(value, bool) else super().value(value)
 
 
 class BareForms:
@@ -32,9 +32,9 @@ class BareForms:
         self, excluded: tuple[str, ...], written: str, grammar: Grammar, root: Any, warn: Callable[[str], None]
     ) -> None:
         self._excluded, self._root, self._warn = excluded, root, warn
-        self._json = SchemaForms(Style(), grammar, root, warn)
-        self._words = SchemaForms(_WordStyle(), grammar, root, warn) if written != "json" else self._json
-        self._python = SchemaForms(PythonStyle(), grammar, root, warn) if written == "python" else self._json
+        self._json = SchemaForms(Style(excluded), grammar, root, warn)
+        self._words = SchemaForms(_WordStyle(excluded), grammar, root, warn) if written != "json" else self._json
+        self._python = SchemaForms(PythonStyle(excluded), grammar, root, warn) if written == "python" else self._json
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES, *, beside_string: bool = False) -> Form:
         """The form of a value of one of the JSON types `kinds`; `beside_string` if it may be a string as well."""

@@ -18,9 +18,10 @@ from .bare_values import EDGE
 from .call_forms import CallForms
 from .forms import EMPTY, Form, FreeText, Grammar, Literal, Repeat, Rule, TextLoop, choice, seq
 from .free_text import excluded_patterns, has_code
+from .plain_patterns import escape, plain_pattern
 from .skeleton import END, START, Hole, Skeleton
 from .styles import Style
-from .text_borders import Border, border_before, border_behind
+from .text_borders import Border, border_before, border_behind, unread_within
 
 #: The roles of holes that are not in a call.
 _OUTSIDE = frozenset({"start", "end", "text", "reasoning"})
@@ -39,12 +40,13 @@ class Wishes:
 class Actions(NamedTuple):
     """The actions that a response may have, and the screen on which their points lie, if it is known.
 
-    `missing` are the words of others, which the constraint leaves out.
+    `missing` are the words of others, which the constraint leaves out, and `tools` the given tools that are actions.
     """
 
     paths: tuple[ActionPaths, ...]
     screen: Screen | None = None
     missing: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 class Builder:
@@ -68,6 +70,8 @@ class Builder:
         self._actions: ActionForms | None = None
         if actions is not None:
             self.grammar.warnings += [f"{word}: actions that hold others are left out" for word in actions.missing]
+            own = "calls of it are actions, whose arguments are those of the format's words"
+            self.grammar.warnings += [f"{name}: {own}" for name in actions.tools]
             self._actions = ActionForms(skeleton, automaton, actions.paths, actions.screen, self.grammar, self._end_of)
         self._rules: dict[tuple[Hole, int, bool], Rule] = {}
         self._limit = wishes.least if wishes.most is None else wishes.most
@@ -76,6 +80,8 @@ class Builder:
         """The grammar of all responses."""
         self.grammar.root = self._following(START, 0)
         self.grammar.loop = self._loop()
+        self._calls.warn_of_uncallable()
+        self.grammar.prune()
         return self.grammar
 
     def _rule(self, hole: Hole, calls: int) -> Form:
@@ -208,11 +214,16 @@ class Builder:
         """Any reasoning."""
         if self._skeleton.terminals[hole.terminal].short == "JSON_STRING":
             return Style().string(1, None)
-        return FreeText(excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False))
+        excluded = {*excluded_patterns(self._automaton, self._skeleton.configs[hole], is_text=False)}
+        # what follows ends it, also where no call does
+        excluded |= {escape(literal.rstrip()) for literal in self._skeleton.outer.get(hole, {}).values()}
+        excluded |= {_unread_within(self._skeleton, hole)}
+        return FreeText(tuple(sorted(excluded - {""})))
 
-    def _free_text(self, hole: Hole, begins: str = "", ends: str = "") -> FreeText:
+    def _free_text(self, hole: Hole, begins: str = "", ends: str = "", more: tuple[str, ...] = ()) -> FreeText:
         configs = self._skeleton.configs[hole]
-        return FreeText(excluded_patterns(self._automaton, configs, is_text=True), has_code(configs), begins, ends)
+        excluded = excluded_patterns(self._automaton, configs, is_text=True)
+        return FreeText((*excluded, *more), has_code(configs), begins, ends)
 
     def _border(self, text: Hole, target: Hole, literal: str) -> Border | None:
         return _border_behind(self._skeleton, text, target, literal, trimmed="TEXT" in self._automaton.trims)
@@ -230,7 +241,7 @@ class Builder:
     def _text(self, hole: Hole, target: Hole, whole: str, literal: str, calls: int) -> list[Form]:
         """Text, and what may follow it, each with the condition on the end of the text."""
         begins = ""
-        if hole.role not in _OUTSIDE:
+        if hole.role not in _OUTSIDE or (hole == START and whole):
             begins = _border_before(self._skeleton, hole, target, whole).chars
         if (
             not begins
@@ -239,9 +250,9 @@ class Builder:
             and has_code(self._skeleton.configs[target])
         ):
             begins = "[^`]"  # a block of code begins a line
-        options: dict[str, list[Form]] = {}
+        options: dict[tuple[str, bool], list[Form]] = {}
         for following, between in self._skeleton.outer.get(target, {}).items():
-            border = Border(between, "", True)
+            border, may_be_empty = Border(between, "", True), True
             if following.role == "action" and not self._calls_in(following):
                 continue
             if following.role not in ("end", "text"):
@@ -249,13 +260,32 @@ class Builder:
                 if found is None or following.role == "reasoning":
                     continue
                 border = found
+                if border.chars and hole == START:
+                    may_be_empty = border.may_be_empty
+                elif border.chars:  # without text, the literal stands right behind the hole
+                    may_be_empty = self._edges(hole).get(following) == whole + border.literal
             rest = self._step(following, border.literal, calls)
             if rest is not None:
-                options.setdefault(border.chars, []).append(rest)
+                options.setdefault((border.chars, may_be_empty), []).append(rest)
+        names = self._names_behind(hole)
         return [
-            seq(Literal(literal), self._free_text(target, begins, ends), choice(rests))
-            for ends, rests in options.items()
+            seq(
+                Literal(literal),
+                replace(self._free_text(target, begins, ends, names), low=int(not is_free)),
+                choice(rests),
+            )
+            for (ends, is_free), rests in options.items()
         ]
+
+    def _names_behind(self, hole: Hole) -> tuple[str, ...]:
+        """Patterns of the names of actions that may stand right behind a hole, so that text does not begin so."""
+        if hole.role != "action":
+            return ()
+        written = len(self._end_of(hole))
+        behind = self._skeleton.outer.get(hole, {}).items()
+        terminals = {target.terminal for target, whole in behind if target.role == "action" and not whole[written:]}
+        named = [self._skeleton.terminals[name] for name in sorted(terminals)]
+        return tuple([plain_pattern(one.regex) for one in named if one.short == "ACTION_NAME"])
 
     def _step(self, target: Hole, literal: str, calls: int) -> Form | None:
         """A literal behind text and what follows it; None if that is not asked for."""
@@ -288,3 +318,4 @@ def _common_beginning(texts: list[str]) -> str:
 
 _border_behind = lru_cache(maxsize=4096)(border_behind)
 _border_before = lru_cache(maxsize=4096)(border_before)
+_unread_within = lru_cache(maxsize=4096)(unread_within)

@@ -18,13 +18,17 @@ from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Pattern, choice, seq
 from .free_text import excluded_patterns
 from .plain_patterns import plain_pattern
+from .schema_checks import checked
 from .schema_forms import SchemaForms
-from .schema_parts import TYPES, merged_schema, plain_schema, required_keys
+from .schema_parts import TYPES, merged_schema, other_properties, plain_schema, required_keys
 from .skeleton import Hole, Skeleton
 from .styles import BracedStyle, PythonStyle, Style
 from .tagged_forms import TaggedForms
 
 _ANYTHING: dict[str, Any] = {"type": "object"}
+#: A tool whose schema has only these keywords takes no arguments.
+_ABOUT_NOTHING = frozenset({"type", "description", "title", "$schema", "strict", "required"})
+_UNWRITABLE = "the format cannot write this name"
 #: The types of JSON by the kinds of values.
 _KINDS = {
     "integer": "integer",
@@ -51,13 +55,17 @@ class CallForms:
         self.end_of = end_of
         self._tools = tools
         self._known: dict[Hole, dict[Hole, Form]] = {}
+        self._schemas: dict[str, dict[str, Any]] = {}
+        self._by_tool: dict[str, list[Form]] = {}
 
     def calls(self, entry: Hole) -> dict[Hole, Form]:
         """The calls of all tools that begin with a hole, by the last hole."""
         if entry not in self._known:
             found: dict[Hole, list[Form]] = {}
             for name in self._tools.names if self._tools is not None else ():
-                for last, form in _Call(self, name).from_hole(entry).items():
+                calls = _Call(self, name).from_hole(entry)
+                self._by_tool.setdefault(name, []).extend(calls.values())
+                for last, form in calls.items():
                     found.setdefault(last, []).append(form)
             self._known[entry] = {last: self.grammar.rule("call", choice(options)) for last, options in found.items()}
         return self._known[entry]
@@ -65,7 +73,18 @@ class CallForms:
     def schema(self, name: str) -> dict[str, Any]:
         """The schema of a tool's arguments."""
         assert self._tools is not None
-        return self._tools.schema(name) or _ANYTHING
+        if name not in self._schemas:
+            given = self._tools.schema(name) or _ANYTHING
+            if given.keys() <= _ABOUT_NOTHING:
+                given = {**given, "additionalProperties": False}  # as the interfaces of providers define it
+            self._schemas[name] = checked(given, lambda message: self.warn(f"{name}: {message}"))
+        return self._schemas[name]
+
+    def warn_of_uncallable(self) -> None:
+        """Warn of each tool of which no call can be written."""
+        for name, forms in self._by_tool.items():
+            if not self.grammar.has_texts(forms) and f"{name}: {_UNWRITABLE}" not in self.grammar.warnings:
+                self.warn(f"{name}: it cannot be called: there are no arguments that fit its schema")
 
     def terminal(self, hole: Hole) -> Terminal:
         """The terminal of a hole."""
@@ -112,7 +131,9 @@ class _Call:
         properties = cast("dict[str, Any]", schema.get("properties") or {})
         self._required = required_keys(schema)
         listed = {**properties, **{key: True for key in self._required if key not in properties}}
-        self._properties = [(key, value) for key, value in listed.items() if value is not False]
+        self._properties = [
+            (key, value) for key, value in listed.items() if value is not False or key in self._required
+        ]
         self._known: dict[tuple[Hole, int], dict[Hole, Form]] = {}
 
     def from_hole(self, hole: Hole, number: int = 0) -> dict[Hole, Form]:
@@ -130,16 +151,21 @@ class _Call:
                 return Literal(to_json(self._name))
             if re.fullmatch(without_conditions(terminal.regex), self._name):
                 return Literal(self._name)
-            self._calls.warn(f"{self._name}: the format cannot write this name")
+            self._calls.warn(f"{self._name}: {_UNWRITABLE}")
             return NOTHING
         if hole.role in ("id", "index"):
             if terminal.short == "JSON_STRING":
                 return Pattern('"[a-zA-Z0-9_-]{1,40}"')
-            return Pattern("0|[1-9][0-9]?") if hole.role == "index" else Pattern(plain_pattern(terminal.regex))
+            if hole.role == "index":
+                has_zero = re.fullmatch(without_conditions(terminal.regex), "0") is not None
+                return Pattern("0|[1-9][0-9]?" if has_zero else "[1-9][0-9]?")
+            return Pattern(plain_pattern(terminal.regex))
         if hole.role == "arguments":
             forms = self._calls.forms(hole, self._root, self._name)
             if isinstance(forms, BareForms):
                 return NOTHING
+            if isinstance(forms, SchemaForms) and other_properties(self._schema) is not False:
+                self._calls.warn(f"{self._name}: the arguments: that each has another name is not enforced")
             form = forms.object(self._schema, "")
             schema = plain_schema(self._root) if terminal.short in JSON_FIRST else None
             if schema is None:
@@ -177,8 +203,14 @@ class _Call:
 
     def _keys(self, hole: Hole, literal: str, number: int, found: dict[Hole, list[Form]]) -> None:
         """Add the ways to go on with one of the next properties."""
+        name = re.compile(without_conditions(self._calls.terminal(hole).regex))
         for at in range(number, len(self._properties)):
             key, schema = self._properties[at]
+            if name.fullmatch(key) is None:
+                self._calls.warn(f"{self._name}: {key}: {_UNWRITABLE}")
+                if key in self._required:
+                    break
+                continue
             for target, between in self._calls.skeleton.inner.get(hole, {}).items():
                 if target.role != "value":
                     continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from outspoken.actions.mapping import normalize_word
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
 from outspoken.notations.tools import ToolLike, Tools
@@ -15,7 +16,8 @@ from outspoken.results.arguments import check_optional, check_type
 from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Screen
 
-from .action_words import nested_words
+from .action_paths import ActionPaths
+from .action_words import acting_tools, nested_words
 from .builder import Actions, Builder, Wishes
 from .forms import Grammar
 from .registry import learned_actions, merged_skeleton
@@ -168,8 +170,9 @@ def constraint(
 
     `actions` are the GUI actions that the response may have: True for all that the format has words for, or a list of
     their types (`"click"`) and of the format's own words (`"left_double"`). By default, there are all if there are no
-    `tools`. Actions count as calls in `tool_choice`, `parallel` and `max_calls`. Points lie on the `screen`, if it is
-    given, and in the format's coordinate space.
+    `tools`; a tool that is the format's own, such as `computer_use`, stands for the actions of its name. Actions count
+    as calls in `tool_choice`, `parallel` and `max_calls`. Points lie on the `screen`, if it is given, and in the
+    format's coordinate space.
 
     `special_tokens` are the markers that are single tokens of the model, such as `<tool_call>`; or pass the
     `tokenizer`: the path of a tokenizer.json, its content, or an object with `get_added_vocab` or
@@ -181,17 +184,27 @@ def constraint(
     name = registry.resolve(check_type(format, str, "format"))
     automaton, skeleton = merged_skeleton(name)
     known = Tools.of(tools)
-    acted = _actions(automaton, known, actions, tool_choice, check_optional(screen, Screen, "screen"))
+    check_type(tool_choice, str, "tool_choice")
+    check_optional(max_calls, int, "max_calls")
+    called = acting_tools(automaton.tables.header, known) if skeleton.has("name") else frozenset[str]()
+    acted = _actions(automaton, known, called, actions, tool_choice, check_optional(screen, Screen, "screen"))
     wishes = _wishes(known, acted, tool_choice, max_calls if parallel else 1, reasoning)
+    if known is not None and called:
+        known = known.only(*[name for name in known.names if name not in called])
     if wishes.least and acted is None and not skeleton.has("name"):
         raise ConstraintError(name, ["the format has no way to write tool calls"])
     if reasoning == "required" and not skeleton.has("reasoning"):
         raise ConstraintError(name, ["the format has no way to write reasoning"])
     if known is not None and tool_choice not in ("auto", "none", "required"):
-        known = known.only(tool_choice)
+        known = known.only(*known.names & {tool_choice})
+    if isinstance(special_tokens, str):
+        raise TypeError("`special_tokens` is a str; expected a list of markers")
     special = (*special_tokens, *_added_tokens(tokenizer))
     opened = check_optional(prefix, str, "prefix")
     grammar = Builder(skeleton, automaton, known, wishes, special, opened, acted).build()
+    if not grammar.has_texts([grammar.root]):
+        words = "no response can be written that the schemas of the tools and the options admit"
+        raise ConstraintError(name, grammar.warnings or [words])
     if strict and grammar.warnings:
         raise ConstraintError(name, grammar.warnings)
     return Constraint(name, grammar, special)
@@ -200,27 +213,40 @@ def constraint(
 def _actions(
     automaton: Automaton,
     tools: Tools | None,
+    called: frozenset[str],
     actions: bool | Sequence[str] | None,
     tool_choice: str,
     screen: Screen | None,
 ) -> Actions | None:
-    """The actions that are asked for; None for none. Raises ConstraintError for one that the format does not have."""
-    if actions is None:
-        actions = tools is None
-    if actions is False or tool_choice not in ("auto", "required"):
-        return None
-    name = automaton.tables.header.format
-    learned = learned_actions(automaton)
-    if actions is True:
-        return Actions(learned, screen, nested_words(automaton.tables.header)) if learned else None
+    """The actions that are asked for; None for none. `called` are the tools that are actions.
+
+    Raises ConstraintError for an action that the format does not have.
+    """
     if isinstance(actions, str):
         raise TypeError("`actions` is a str; expected a list of types and words of actions, or a bool")
-    known = {word for one in learned for word in (one.usage.type, one.usage.word, one.usage.name)} - {""}
-    if unknown := [word for word in actions if word not in known]:
-        raise ConstraintError(name, [f"the format has no action `{word}`" for word in unknown])
-    wanted = {*actions}
-    kept = [one for one in learned if wanted & {one.usage.type, one.usage.word, one.usage.name}]
-    return Actions(tuple(kept), screen)
+    if tool_choice not in ("auto", "required"):
+        actions, called = False, called & {tool_choice}
+    if actions is None:
+        actions = tools is None
+    if actions is False and not called:
+        return None
+    header, learned = automaton.tables.header, learned_actions(automaton)
+    if actions is True:
+        return Actions(learned, screen, nested_words(header)) if learned else None
+    listed = actions or []
+    known = {word for one in learned for word in _words(one)}
+    if unknown := [word for word in listed if word not in known]:
+        raise ConstraintError(header.format, [f"the format has no action `{word}`" for word in unknown])
+    names = {normalize_word(name, header.any_case) for name in called}
+    kept = [
+        one for one in learned if _words(one) & {*listed} or normalize_word(one.usage.name, header.any_case) in names
+    ]
+    return Actions(tuple(kept), screen, tools=tuple(sorted(called)))
+
+
+def _words(paths: ActionPaths) -> set[str]:
+    """What a caller may call an action."""
+    return {paths.usage.type, paths.usage.word, paths.usage.name} - {""}
 
 
 def _wishes(

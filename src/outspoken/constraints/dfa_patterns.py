@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .automata import ANY_CHAR, CharSet, Dfa, negated
+from .automata import Dfa
+from .char_sets import ANY_CHAR, CharSet, negated
 from .plain_patterns import escape, in_class
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 #: A part of a constraint.
@@ -114,6 +114,31 @@ class Grammar:
         self.rules[free] = form
         return Rule(free)
 
+    def has_texts(self, forms: Iterable[Form]) -> bool:
+        """Is there a text that one of some forms matches?"""
+        ending = self._ending()
+        return any(_ends(form, ending) for form in forms)
+
+    def _ending(self) -> set[str]:
+        """The rules that some text matches as a whole."""
+        ending: set[str] = set()
+        waiting = dict(self.rules)
+        while found := [name for name, form in waiting.items() if _ends(form, ending)]:
+            ending.update(found)
+            for name in found:
+                del waiting[name]
+        return ending
+
+    def prune(self) -> None:
+        """Remove what leads to no end: options of rules of which no text is a whole."""
+        ending = self._ending()
+        if len(ending) < len(self.rules):
+            self.rules = {name: _pruned(form, ending) for name, form in self.rules.items() if name in ending}
+            self.root = _pruned(self.root, ending)
+            if self.loop is not None:
+                blocks = [(literal, _pruned(rest, ending)) for literal, rest in self.loop.blocks]
+                self.loop = replace(self.loop, blocks=tuple([block for block in blocks if block[1] != NOTHING]))
+
 
 def seq(*parts: Form) -> Form:
     """Parts one after the other, in the simplest form."""
@@ -140,3 +165,28 @@ def choice(options: Iterable[Form]) -> Form:
 def optional(form: Form) -> Form:
     """A form or nothing."""
     return Repeat(form, 0, 1)
+
+
+def _ends(form: Form, ending: set[str]) -> bool:
+    """Is there a text that a form matches, if there are texts for the rules in `ending`?"""
+    if isinstance(form, Rule):
+        return form.name in ending
+    if isinstance(form, Seq):
+        return all(_ends(part, ending) for part in form.parts)
+    if isinstance(form, Choice):
+        return any(_ends(option, ending) for option in form.options)
+    return not isinstance(form, Repeat) or form.low == 0 or _ends(form.part, ending)
+
+
+def _pruned(form: Form, ending: set[str]) -> Form:
+    """A form without the options that no text matches."""
+    if isinstance(form, Rule):
+        return form if form.name in ending else NOTHING
+    if isinstance(form, Seq):
+        return seq(*[_pruned(part, ending) for part in form.parts])
+    if isinstance(form, Choice):
+        return choice([_pruned(option, ending) for option in form.options])
+    if isinstance(form, Repeat):
+        part = _pruned(form.part, ending)
+        return (EMPTY if form.low == 0 else NOTHING) if part == NOTHING else replace(form, part=part)
+    return form

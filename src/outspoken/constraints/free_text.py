@@ -28,12 +28,12 @@ _LONG = 8
 _LIMIT = 3000
 
 
-#: The language of a block of code. Blocks of JSON, XML and tools may hold calls.
-_INFO = r"(?:[A-IK-SU-WYZa-ik-su-wyz0-9_+#.-][a-zA-Z0-9_+#.-]*|[Jj]av[a-z]*|jsx?|tsx?|[Tt](?:e|y)[a-z]*|)"
+#: The language of a block of code, which is short. Blocks of JSON, XML and tools may hold calls.
+_INFO = r"(?:[A-IK-SU-WYZa-ik-su-wyz0-9_+#.-][a-zA-Z0-9_+#.-]{0,20}|[Jj]av[a-z]{0,9}|jsx?|tsx?|[Tt](?:e|y)[a-z]{0,9}|)"
 
 
-#: Patterns of code: within a line, and a block.
-SPAN = r"`[^`\n]+`"
+#: Patterns of code: within a line, where a long span is read as text, and a block.
+SPAN = r"`[^`\n]{1,200}`"
 FENCE = f"```{_INFO}\\n(?:(?:[^\\n`~][^\\n`]*|~[^~\\n`][^\\n`]*)?\\n)*```"
 
 
@@ -57,7 +57,7 @@ def excluded_patterns(
                 written[step.inserted.strip()] = None
             elif _may_stand_in_text(step):
                 found[plain_pattern(step.terminal.regex)] = None
-                if config.value_config is not None:
+                if config.value_config is not None or not is_text:
                     written |= dict.fromkeys(written_forms(step.terminal))
         found |= dict.fromkeys([plain_pattern(closer.regex) for closer in config.missing_closers])
     with_all = is_text or is_value
@@ -67,6 +67,8 @@ def excluded_patterns(
             literals |= {part for part in fragments(marker) if _is_rare(part)}
         elif is_distinct_marker(marker):
             literals.add(marker)
+            if is_text and marker[:-1].isalpha() and not marker[-1].isalnum():  # without its sign, before the next line
+                found[f"{escape(marker[:-1])}[\\t ]*\\n"] = None
     return tuple(sorted({*_without_common(found, literals), *map(escape, _shortest(literals))}))
 
 
@@ -123,6 +125,7 @@ def text_automaton(text: FreeText) -> Dfa:
     return intersection(dfa, length_between(text.low, text.high), _LIMIT) if is_bound else dfa
 
 
+@lru_cache(maxsize=128)
 def _with_code(excluded: tuple[str, ...]) -> Dfa:
     """Text with code: spans in a line and blocks, both closed. What is excluded may stand in code."""
     plain = without((*excluded, "`"))

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from .automata import CharSet, Dfa, char_set, matching, of_text
+from .automata import Dfa, matching
+from .char_sets import CharSet, char_set, of_text
 from .forms import Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
 from .free_text import text_automaton
 

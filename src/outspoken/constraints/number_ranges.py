@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 #: Whole numbers without a bound have at most so many digits, and fractions.
 _DIGITS, _FRACTION = 15, 17
+#: A fraction that ends in no zero.
+_REST = rf"[0-9]{{0,{_FRACTION - 1}}}[1-9]"
 #: So many numbers of a range are listed at most, where only some of them count.
 _MAX_LISTED = 500
 
@@ -29,26 +32,112 @@ def _listed(low: int | None, high: int | None, step: Any) -> str | None:
 
 
 def number_pattern(schema: dict[str, Any]) -> str | None:
-    """Numbers that a schema admits, without exponents if it has bounds. The range may be a little narrower."""
+    """Numbers that a schema admits, without exponents if it has bounds. None if the range cannot be said."""
     if "multipleOf" in schema:
         return integer_pattern(schema) if isinstance(schema["multipleOf"], int) else None
     low, high = _bounds(schema)
     if low is None and high is None:
-        return rf"{_integers(None, None)}(?:\.[0-9]{{1,{_FRACTION}}})?(?:[eE][+-]?[0-9]{{1,2}})?"
+        fraction = rf"\.[0-9]{{1,{_FRACTION}}}"
+        return rf"(?:-0{fraction}|{_integers(None, None)}(?:{fraction})?)(?:[eE][+-]?[0-9]{{1,2}})?"
+    least, most = _limit(low), _limit(high)
     options: list[str] = []
-    fraction = rf"\.[0-9]{{0,{_FRACTION - 1}}}[1-9]"
-    whole = integer_pattern({key: bound for key, bound in schema.items() if key != "multipleOf"})
-    options += [whole] if whole else []
-    # a fraction lies between its whole part and the next whole number, away from zero
-    first = 0 if low is None else max(math.ceil(low[0]), 0)
-    last = None if high is None else math.floor(high[0]) - 1
-    if last is None or last >= first:
-        options.append(f"(?:{_integers(first, last)}){fraction}")
-    first = 0 if high is None else max(math.ceil(-high[0]), 0)
-    last = None if low is None else math.floor(-low[0]) - 1
-    if last is None or last >= first:
-        options.append(f"-(?:{_integers(first, last)}){fraction}")
+    if most is None or not most.value.is_signed() or most.value == 0:
+        options += _decimals(_Limit(Decimal(0)) if least is None or least.value < 0 else least, most)
+    if least is None or least.value < 0:
+        # below zero, the bounds change places
+        first = _Limit(Decimal(0), True) if most is None or most.value >= 0 else _Limit(-most.value, most.is_excluded)
+        last = None if least is None else _Limit(-least.value, least.is_excluded)
+        options += [f"-(?:{option})" for option in _decimals(first, last)]
     return "|".join(options) or None
+
+
+class _Limit(NamedTuple):
+    """A bound of a range, and whether the range ends before it."""
+
+    value: Decimal
+    is_excluded: bool = False
+
+    def split(self) -> tuple[int, str]:
+        """The whole part, and the digits behind the point without zeros at the end."""
+        whole, _, digits = f"{self.value:f}".partition(".")
+        return int(whole), digits.rstrip("0")
+
+
+def _limit(bound: tuple[float, bool] | None) -> _Limit | None:
+    return None if bound is None else _Limit(Decimal(str(bound[0])), bound[1])
+
+
+def _decimals(low: _Limit, high: _Limit | None) -> list[str]:
+    """Expressions of the numbers of a range that begins at zero or above. Fractions end in no zero."""
+    first, above = low.split()
+    if high is None:
+        return [*_with_fraction(first, _at_least(above, low.is_excluded)), *_all_between(first + 1, None)]
+    if low.value > high.value:
+        return []
+    last, below = high.split()
+    if first == last:
+        both = _between(above, below, (low.is_excluded, high.is_excluded))
+        return _with_fraction(first, both)
+    options = _with_fraction(first, _at_least(above, low.is_excluded))
+    options += _all_between(first + 1, last - 1)
+    return [*options, *_with_fraction(last, _at_most(below, high.is_excluded))]
+
+
+def _with_fraction(whole: int, fractions: list[str]) -> list[str]:
+    """A whole number with each of some fractions, of which "" is none."""
+    some = [fraction for fraction in fractions if fraction]
+    found = [str(whole)] if "" in fractions else []
+    return [*found, rf"{whole}\.(?:{'|'.join(some)})"] if some else found
+
+
+def _all_between(low: int, high: int | None) -> list[str]:
+    """Whole numbers of a range with any fraction or none."""
+    if high is not None and low > high:
+        return []
+    return [rf"(?:{_integers(low, high)})(?:\.{_REST})?"]
+
+
+def _tail(digit: str) -> str:
+    """What may follow a digit of a fraction, which ends in no zero."""
+    return f"{digit}{_REST}" if digit == "0" else f"{digit}(?:{_REST})?"
+
+
+def _tails(low: str, high: str) -> list[str]:
+    """Fractions that begin with one of the digits."""
+    zero = [_tail("0")] if low == "0" <= high else []
+    first = max(low, "1")
+    return [*zero, _tail(_digits(first, high))] if first <= high else zero
+
+
+def _at_least(digits: str, is_excluded: bool) -> list[str]:
+    """The fractions that are not below one, or above it."""
+    if not digits:
+        return [_REST] if is_excluded else ["", _REST]
+    above = _tails(chr(ord(digits[0]) + 1), "9") if digits[0] < "9" else []
+    return [*[digits[0] + rest for rest in _at_least(digits[1:], is_excluded)], *above]
+
+
+def _at_most(digits: str, is_excluded: bool) -> list[str]:
+    """The fractions that are not above one, or below it."""
+    if not digits:
+        return [] if is_excluded else [""]
+    below = _tails("0", chr(ord(digits[0]) - 1)) if digits[0] > "0" else []
+    return ["", *below, *[digits[0] + rest for rest in _at_most(digits[1:], is_excluded) if rest or digits[0] != "0"]]
+
+
+def _between(low: str, high: str, excluded: tuple[bool, bool]) -> list[str]:
+    """The fractions between two, of which the first is not above the second."""
+    if low == high:
+        return [] if any(excluded) else [low]
+    if not low:
+        return [text for text in _at_most(high, excluded[1]) if text or not excluded[0]]
+    if low[0] == high[0]:
+        return [low[0] + rest for rest in _between(low[1:], high[1:], excluded)]
+    inner: list[str] = []
+    if ord(high[0]) - ord(low[0]) > 1:
+        inner = _tails(chr(ord(low[0]) + 1), chr(ord(high[0]) - 1))
+    ends = [high[0] + rest for rest in _at_most(high[1:], excluded[1]) if rest or high[0] != "0"]
+    return [*[low[0] + rest for rest in _at_least(low[1:], excluded[0])], *inner, *ends]
 
 
 def _bounds(schema: dict[str, Any]) -> tuple[tuple[float, bool] | None, tuple[float, bool] | None]:

@@ -47,13 +47,20 @@ def plain_pattern(pattern: str) -> str:
     nodes = _core(syntax.parse(pattern))
     written = _sequence(nodes, ignores_case=False)
     for size in (12, 8, 6, 5, 4, 3, 2, 1):
-        if len(written) <= _LONGEST:
+        if _length(written) <= _LONGEST:
             break
         shorter = _sequence(_core(_beginning(nodes, size)), ignores_case=False)
         if any(re.match(f"(?:{shorter})\\Z", text) for text in _PROSE):
             break
         written = shorter
-    return written if len(written) <= _LONGEST else _sequence(_up_to_sign(nodes)[0], ignores_case=False)
+    return written if _length(written) <= _LONGEST else _sequence(_up_to_sign(nodes)[0], ignores_case=False)
+
+
+def _length(pattern: str) -> int:
+    """The length of a pattern in which classes are as long as escapes."""
+    for escape_, wide in _WIDE.items():
+        pattern = pattern.replace(wide, escape_)
+    return len(pattern)
 
 
 def _up_to_sign(nodes: syntax.Sequence) -> tuple[syntax.Sequence, bool]:
@@ -91,7 +98,7 @@ def _beginning(nodes: syntax.Sequence, size: int) -> syntax.Sequence:
             found.append(syntax.Alternatives(tuple([_beginning(branch, size) for branch in node.branches])))
             return tuple(found)  # what follows stands behind the whole of an alternative
         elif isinstance(node, syntax.Look) and node.is_ahead and not node.is_negative:
-            found.append(node._replace(body=_core(_beginning(node.body, size))))
+            found.append(node._replace(body=_rear(_beginning(node.body, size))))
             return tuple(found)
         else:
             found.append(node)
@@ -100,17 +107,23 @@ def _beginning(nodes: syntax.Sequence, size: int) -> syntax.Sequence:
 
 def _core(nodes: syntax.Sequence) -> syntax.Sequence:
     """A sequence without optional parts at its ends. A text holds the one if it holds the other."""
-    first, last = 0, len(nodes)
-    while first < last and _is_optional(nodes[first]):
+    first = 0
+    while first < len(nodes) and _is_optional(nodes[first]):
         first += 1
-    while last > first and _is_optional(nodes[last - 1]):
-        last -= 1
-    inner = _distinct(nodes[first:last])
+    inner = _distinct(_rear(nodes[first:]))
     if len(inner) == 1 and isinstance(inner[0], syntax.Group):
         return (inner[0]._replace(body=_core(inner[0].body)),)
     if len(inner) == 1 and isinstance(inner[0], syntax.Alternatives):
         return (syntax.Alternatives(tuple([_core(branch) for branch in inner[0].branches])),)
     return inner
+
+
+def _rear(nodes: syntax.Sequence) -> syntax.Sequence:
+    """A sequence without optional parts at its end."""
+    last = len(nodes)
+    while last and _is_optional(nodes[last - 1]):
+        last -= 1
+    return nodes[:last]
 
 
 def _distinct(nodes: syntax.Sequence) -> syntax.Sequence:
@@ -132,6 +145,10 @@ def _is_complex(nodes: syntax.Sequence) -> bool:
 def _is_optional(node: syntax.Node) -> bool:
     if isinstance(node, syntax.Look):
         return node.is_negative or not node.is_ahead
+    if isinstance(node, syntax.Group):
+        return all(map(_is_optional, node.body))
+    if isinstance(node, syntax.Alternatives):
+        return any(all(map(_is_optional, branch)) for branch in node.branches)
     return isinstance(node, syntax.Position) or (isinstance(node, syntax.Repeat) and node.low == 0)
 
 
@@ -140,10 +157,22 @@ def _sequence(nodes: syntax.Sequence, *, ignores_case: bool) -> str:
     for index, node in enumerate(nodes):
         if isinstance(node, syntax.Look):
             if node.is_ahead and not node.is_negative and index == len(nodes) - 1:
-                written += _sequence(node.body, ignores_case=ignores_case)
+                written += _sequence(_without_rest(node.body), ignores_case=ignores_case)
         elif not isinstance(node, syntax.Position):
             written += _node(node, ignores_case=ignores_case)
     return written
+
+
+def _without_rest(nodes: syntax.Sequence) -> syntax.Sequence:
+    """What a condition asks for, without a last character that may be nearly any: the text may end before it."""
+    if len(nodes) < 2:
+        return nodes
+    last = nodes[-1]
+    if isinstance(last, syntax.Chars) and last.negated:
+        return nodes[:-1]
+    if isinstance(last, syntax.Alternatives):
+        return (*nodes[:-1], syntax.Alternatives(tuple([_without_rest(branch) for branch in last.branches])))
+    return nodes
 
 
 def _node(node: syntax.Node, *, ignores_case: bool) -> str:

@@ -12,7 +12,16 @@ from .dfa_patterns import dfa_pattern
 from .forms import EMPTY, NOTHING, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, choice, optional, seq
 from .free_text import text_automaton
 from .number_ranges import integer_pattern, number_pattern
-from .schema_parts import FORMATS, TYPES, PlainPattern, merged_schema, required_keys, search_pattern, unenforced
+from .schema_parts import (
+    FORMATS,
+    TYPES,
+    PlainPattern,
+    merged_schema,
+    other_properties,
+    required_keys,
+    search_pattern,
+    unenforced,
+)
 from .styles import INTEGER, NUMBER, Style
 
 #: Objects and lists without a schema of their own nest no deeper.
@@ -26,6 +35,7 @@ class SchemaForms:
     def __init__(self, style: Style, grammar: Grammar, root: Any, warn: Callable[[str], None]) -> None:
         self._style, self._grammar, self._root, self._warn = style, grammar, root, warn
         self._references: dict[str, Rule] = {}
+        self._depth = 0
         self._anything: list[Rule] = []
 
     def value(self, schema: Any, path: str = "", kinds: frozenset[str] = TYPES) -> Form:
@@ -71,7 +81,9 @@ class SchemaForms:
         if ref not in self._references:
             name = ref.rpartition("/")[2] or "root"
             rule = self._references[ref] = self._grammar.rule(f"ref_{name}", NOTHING)
+            depth, self._depth = self._depth, 0
             self._grammar.rules[rule.name] = self.value(referred(ref, self._root), path)
+            self._depth = depth
         return self._references[ref]
 
     def _listed(self, schema: dict[str, Any], kinds: frozenset[str]) -> Form:
@@ -134,20 +146,27 @@ class SchemaForms:
         required = required_keys(schema)
         listed = {**properties, **{key: True for key in required if key not in properties}}
         style = self._style
+        if any(listed[key] is False for key in required):
+            return NOTHING
+        gap = self._gap(path)
+        self._depth += 1
         entries = [
             (seq(style.key(key), style.colon(), self.value(inner, f"{path}.{key}" if path else key)), key in required)
             for key, inner in listed.items()
             if inner is not False
         ]
         others = self._others(schema, listed, path)
+        self._depth -= 1
         opened, closed = style.braces
-        return seq(Literal(opened), style.gap(), self._entries(entries, others), style.gap(), Literal(closed))
+        return seq(Literal(opened), gap, self._entries(entries, others), style.gap(), Literal(closed))
+
+    def _gap(self, path: str) -> Form:
+        """White space behind the first bracket of an object or a list at a path."""
+        return self._style.gap() if self._depth or not path else self._style.first_gap()
 
     def _others(self, schema: dict[str, Any], listed: Iterable[str], path: str) -> Form:
         """An entry with a key that is not listed; NOTHING if there is none."""
-        more: Any = schema.get("additionalProperties")
-        if more is None:
-            more = "properties" not in schema and not listed
+        more = other_properties(schema)
         if more is False:
             return NOTHING
         known = "|".join([f"(?:{_as_pattern(key)})" for key in listed])
@@ -185,12 +204,15 @@ class SchemaForms:
         high = None if high is None else int(high)
         style = self._style
         opened, closed = style.brackets
+        gap = self._gap(path)
+        self._depth += 1
         first = [self.value(part, f"{path}[{number}]") for number, part in enumerate(prefix)]
         item = self.value(items, f"{path}[]")
+        self._depth -= 1
         if item == NOTHING:
             high = len(first) if high is None else min(high, len(first))
         body = self._items(first, item, low, high)
-        return seq(Literal(opened), style.gap(), body, style.gap(), Literal(closed))
+        return seq(Literal(opened), gap, body, style.gap(), Literal(closed))
 
     def _items(self, first: list[Form], item: Form, low: int, high: int | None) -> Form:
         separator = self._style.separator()
@@ -230,7 +252,7 @@ class SchemaForms:
             opened, closed = style.braces
             entry = seq(style.string_of("[a-zA-Z_][a-zA-Z0-9_]{0,30}"), style.colon(), inner)
         body = optional(seq(entry, Repeat(seq(style.separator(), entry))))
-        return seq(Literal(opened), style.gap(), body, style.gap(), Literal(closed))
+        return seq(Literal(opened), style.gap() if depth else style.first_gap(), body, style.gap(), Literal(closed))
 
     def _anything_below(self, depth: int) -> Form:
         while len(self._anything) <= _ANY_DEPTH:

@@ -18,7 +18,7 @@ class PlainPattern(str):
 
 
 _DAY = "(?:0[1-9]|1[0-9]|2[0-8])"
-_DATE = f"[0-9]{{4}}-(?:0[1-9]|1[0-2])-{_DAY}"
+_DATE = f"[1-9][0-9]{{3}}-(?:0[1-9]|1[0-2])-{_DAY}"
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?(?:Z|[+-](?:0[0-9]|1[0-2]):00)"
 _HOST = "[a-z0-9](?:[a-z0-9-]{0,12}[a-z0-9])?(?:\\.[a-z0-9](?:[a-z0-9-]{0,12}[a-z0-9])?){0,3}"
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -144,6 +144,12 @@ def required_keys(schema: dict[str, Any]) -> list[str]:
     """The properties that a schema requires."""
     listed: Any = schema.get("required")
     return [key for key in cast("list[Any]", listed) if isinstance(key, str)] if isinstance(listed, list) else []
+
+
+def other_properties(schema: dict[str, Any]) -> Any:
+    """The schema of the properties that a schema does not list; False if there are none."""
+    more: Any = schema.get("additionalProperties")
+    return more if more is not None else "properties" not in schema and not required_keys(schema)
 
 
 def _resolved(schema: Any, root: Any) -> Any:

@@ -169,7 +169,7 @@ def _calls_of(skeleton: Skeleton) -> list[dict[str, Any]]:
 
 def _learn(skeleton: Skeleton, response: list[Any]) -> None:
     try:
-        rendered = render_path(response, skeleton.format, None, DEFAULT)
+        rendered = render_path(response, skeleton.format, None, DEFAULT, "none")
     except RenderError:
         return
     pieces = pieces_of(rendered.path)

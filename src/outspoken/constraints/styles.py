@@ -8,11 +8,12 @@ from typing import Any
 from outspoken.notations.coerce import to_json
 from outspoken.patterns.near_miss import fragments
 
-from .forms import EMPTY, Form, FreeText, Literal, Pattern, choice, seq
+from .automata import without
+from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq
 from .plain_patterns import escape
 
-#: White space between the parts of JSON.
-_WS = Pattern(r"[ \t\n]{0,20}")
+#: White space between the parts of JSON, and behind the first bracket of an argument, which shows what it is.
+_WS, _FIRST_WS = Pattern(r"[ \t\n]{0,20}"), Pattern(r"[ \t\n]{0,9}")
 _HEX = "[0-9a-fA-F]"
 #: A character of a JSON string: as it is, or as an escape. Halves of surrogate pairs are no characters.
 JSON_CHAR = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"
@@ -21,7 +22,14 @@ NUMBER = rf"{INTEGER}(?:\.[0-9]{{1,12}})?(?:[eE][+-]?[0-9]{{1,2}})?"
 
 
 class Style:
-    """JSON, and what other notations write in another way."""
+    """JSON, and what other notations write in another way.
+
+    `held` are patterns of what no value may hold, since it would end the text that the value stands in.
+    """
+
+    def __init__(self, held: tuple[str, ...] = ()) -> None:
+        self._held = held
+        self.excluded = (*self.excluded, *held)
 
     #: the brackets round objects and lists
     braces, brackets = ("{", "}"), ("[", "]")
@@ -35,6 +43,10 @@ class Style:
         """White space that may stand beside punctuation."""
         return _WS
 
+    def first_gap(self) -> Form:
+        """White space that may stand behind the first bracket of an argument."""
+        return EMPTY if self.gap() == EMPTY else _FIRST_WS
+
     def colon(self) -> Form:
         """What stands between a key and its value."""
         return seq(self.gap(), Literal(":"), self.gap())
@@ -45,19 +57,25 @@ class Style:
 
     def value(self, value: Any) -> Form:
         """A value that a schema names; NOTHING if the notation cannot write it."""
-        return (
-            Literal(to_json(value))
-            if not isinstance(value, (dict, list))
-            else Literal(json.dumps(value, ensure_ascii=False))
-        )
+        is_nested = isinstance(value, (dict, list))
+        return self._written(json.dumps(value, ensure_ascii=False) if is_nested else to_json(value))
+
+    def _written(self, text: str) -> Form:
+        return Literal(text) if without(self._held).reads(text) else NOTHING
+
+    def _between(self, mark: str, regex: str) -> Form:
+        """What matches a pattern between quotes."""
+        if self._held:
+            return seq(Literal(mark), FreeText(self._held, patterns=(regex,)), Literal(mark))
+        return Pattern(f"{mark}{regex}{mark}")
 
     def string(self, low: int, high: int | None) -> Form:
         """Any string of so many characters."""
-        return Pattern(f'"{JSON_CHAR}{_times(low, high)}"')
+        return self._between('"', f"{JSON_CHAR}{_times(low, high)}")
 
     def string_of(self, regex: str) -> Form:
         """A string that matches a pattern, which holds no quotes, escapes and control characters."""
-        return seq(Literal('"'), Pattern(regex), Literal('"'))
+        return self._between('"', f"(?:{regex})") if self._held else seq(Literal('"'), Pattern(regex), Literal('"'))
 
     #: patterns of what strings hold only as escapes, and whether strings of the known formats hold none of it
     excluded: tuple[str, ...] = (r'["\\\x00-\x1f\x7f]',)
@@ -84,16 +102,16 @@ class PythonStyle(Style):
         return Literal(": ")
 
     def value(self, value: Any) -> Form:
-        return Literal(repr(value))
+        return self._written(repr(value))
 
     def string(self, low: int, high: int | None) -> Form:
         escape = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?:[0-9a-ce-f][0-9a-f]{3}|d[0-7][0-9a-f]{2}))"
         single = rf"(?:[^'\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
         double = rf"(?:[^\"\\\x00-\x1f\x7f]|{escape}){_times(low, high)}"
-        return choice([Pattern(f"'{single}'"), Pattern(f'"{double}"')])
+        return choice([self._between("'", single), self._between('"', double)])
 
     def string_of(self, regex: str) -> Form:
-        return seq(Literal("'"), Pattern(regex), Literal("'"))
+        return self._between("'", f"(?:{regex})") if self._held else seq(Literal("'"), Pattern(regex), Literal("'"))
 
     def quoted(self, text: FreeText) -> Form:
         return seq(Literal("'"), text, Literal("'"))
@@ -105,6 +123,7 @@ class BracedStyle(Style):
     has_formats = False
 
     def __init__(self, mark: str) -> None:
+        super().__init__()
         self._mark = mark
         self.excluded = (*_not_in(mark), r"[\x00-\x1f\x7f]")
 
@@ -121,7 +140,7 @@ class BracedStyle(Style):
         from outspoken.notations.braced import write_braced
 
         written = write_braced({name: None}, self._mark)
-        return Literal(written[1:-6]) if written is not None else Literal("")
+        return Literal(written[1:-6]) if written is not None else choice(())
 
     def value(self, value: Any) -> Form:
         from outspoken.notations.braced import write_braced

@@ -92,3 +92,28 @@ def _kinds(reply: Reply) -> list[tuple[str, object]]:
 
 def _texts(reply: Reply) -> list[Text]:
     return [segment for segment in reply.segments if isinstance(segment, Text)]
+
+
+def unread_within(skeleton: Skeleton, hole: Hole) -> str:
+    """The class of the characters that reasoning may not hold, since a marker beside it looks for them; "" for none."""
+    found: dict[str, None] = {}
+    lead = skeleton.sample(START, hole)
+    if lead is None:
+        return ""
+    lead = lead.removesuffix(skeleton.samples[hole])
+    for target, literal in skeleton.outer.get(hole, {}).items():
+        rest = skeleton.sample(target, END)
+        if rest is None or target.role == "reasoning" or not _is_thought(skeleton, lead, "", literal + rest):
+            continue
+        if not _is_thought(skeleton, lead, _SINGLE, literal + rest):
+            found |= dict.fromkeys([char for char in _SINGLE if not _is_thought(skeleton, lead, char, literal + rest)])
+    return f"[{''.join(map(in_class, found))}]" if found else ""
+
+
+def _is_thought(skeleton: Skeleton, lead: str, chars: str, rest: str) -> bool:
+    """Is reasoning read as it stands with some characters in it?"""
+    thought = "".join([_WORDS + char for char in chars]) + _WORDS
+    reply = parse(lead + thought + rest, skeleton.format, tools=_TOOLS, finish_reason="stop")
+    if reply.status != "ok" or any(d.severity != "note" for d in reply.diagnostics):
+        return False
+    return ("think", thought) in _kinds(reply)

@@ -84,9 +84,9 @@ class Tools:
         schema = self._sources[name] = _made_schema(source)
         return schema
 
-    def only(self, name: str) -> Tools:
-        """One of the tools alone."""
-        return Tools({name: self._sources[name]})
+    def only(self, *names: str) -> Tools:
+        """Some of the tools alone."""
+        return Tools({name: self._sources[name] for name in names})
 
     def argument(self, name: str, key: str) -> dict[str, Any] | bool | None:
         """The JSON schema of one argument; None if it is not known."""

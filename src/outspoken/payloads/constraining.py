@@ -12,7 +12,6 @@ from outspoken.constraints.forms import (
     FreeText,
     Grammar,
     Literal,
-    Rule,
     choice,
     optional,
     seq,
@@ -39,12 +38,10 @@ def page_constraint(page: Page, *, text: bool = True) -> Constraint:
     before = optional(seq(words, Literal("\n"))) if text else EMPTY
     alone = choice([_payload(one, grammar) for one in page.types if not one.beside])
     last = EMPTY if alone == NOTHING else optional(grammar.rule("alone", seq(before, alone, Literal("\n"))))
-    beside = [
-        optional(grammar.rule("beside", seq(before, _payload(one, grammar), Literal("\n"))))
-        for one in page.types
-        if one.beside
-    ]
+    others = [_payload(one, grammar) for one in page.types if one.beside]
+    beside = [optional(grammar.rule("beside", seq(before, one, Literal("\n")))) for one in others if one != NOTHING]
     grammar.root = seq(choice([seq(*beside), last]), words)
+    grammar.prune()
     return Constraint(FORMAT, grammar)
 
 
@@ -54,7 +51,9 @@ def _text(page: Page) -> FreeText:
     return FreeText((*names, "`", "~~~", "<"))
 
 
-def _payload(type_: PayloadType, grammar: Grammar) -> Rule:
+def _payload(type_: PayloadType, grammar: Grammar) -> Form:
+    """The form of a payload behind its marker; NOTHING if the model has no JSON of its kind."""
+
     def warn(message: str) -> None:
         if (line := f"{type_.name}: {message}") not in grammar.warnings:
             grammar.warnings.append(line)
@@ -64,5 +63,8 @@ def _payload(type_: PayloadType, grammar: Grammar) -> Rule:
         warn("the model is not enforced, since a parser reads the JSON")
     if type_.check is not None:
         warn("what its `check` says is not enforced")
-    value: Form = SchemaForms(Style(), grammar, schema, warn).value(schema)
+    value: Form = SchemaForms(Style(), grammar, schema, warn).value(schema, "", frozenset([type_.kind]))
+    if value == NOTHING:
+        warn(f"the model admits no JSON that is an {type_.kind}, so the payload is left out")
+        return NOTHING
     return grammar.rule(f"payload_{type_.name}", seq(Literal(f"{type_.marker}: "), value))

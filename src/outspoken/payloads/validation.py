@@ -161,5 +161,7 @@ def _coerced(data: Any, dumped: Any, at: tuple[int | str, ...], findings: list[F
     is_same = type(data) is type(dumped) and data == dumped
     if is_same or not (type(data) in plain and type(dumped) in plain):
         return data
+    if type(data) is int and type(dumped) is float and data == dumped:
+        return dumped  # JSON's numbers are of one type
     findings.append(Finding("coerced-value", f"`{_place(at)}` is {data!r}, and was read as {dumped!r}"))
     return dumped

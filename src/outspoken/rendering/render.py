@@ -17,6 +17,7 @@ from outspoken.notations.coerce import KINDS, to_json
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.arguments import check_optional, check_type, kind_of
+from outspoken.results.edits import RepairLimit
 from outspoken.results.errors import RenderError
 from outspoken.results.geometry import Screen, Space
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
@@ -72,8 +73,14 @@ class Rendered(NamedTuple):
     path: Written | None
 
 
-def render_path(what: Renderable | Iterable[Renderable], format: str, tools: Tools | None, used: Settings) -> Rendered:
-    """As `render`, with the path of the terminals."""
+def render_path(
+    what: Renderable | Iterable[Renderable],
+    format: str,
+    tools: Tools | None,
+    used: Settings,
+    repair: RepairLimit = "heuristic",
+) -> Rendered:
+    """As `render`, with the path of the terminals. What is written is read back with repairs up to a limit."""
     coordinates = used.coordinates
     name = registry.resolve(format)
     tables = registry.automaton(name).tables
@@ -89,7 +96,7 @@ def render_path(what: Renderable | Iterable[Renderable], format: str, tools: Too
     for as_actions in modes:
         for attempt in _variants(_items_of(segments, header, as_actions=as_actions), header):
             try:
-                return _write_checked(name, segments, attempt, known, coordinates)
+                return _write_checked(name, segments, attempt, known, coordinates, repair)
             except RenderError as error:
                 refused.append(error)
     raise refused[0]
@@ -143,7 +150,12 @@ def _variants(items: list[Item], header: Header) -> Iterator[list[Item]]:
 
 
 def _write_checked(
-    name: str, segments: list[Any], items: list[Item], tools: Tools | None, coordinates: Space | None
+    name: str,
+    segments: list[Any],
+    items: list[Item],
+    tools: Tools | None,
+    coordinates: Space | None,
+    repair: RepairLimit,
 ) -> Rendered:
     """Write the items and read the text back; if that fails, in the other ways that the grammar has.
 
@@ -157,7 +169,7 @@ def _write_checked(
             if text in tried:
                 continue
             try:
-                _compare(text, name, segments, tools, coordinates)
+                _compare(text, name, segments, tools, coordinates, repair)
             except RenderError as error:
                 tried[text] = error
             else:
@@ -249,11 +261,18 @@ def _describe(value: Any, schema: dict[str, Any]) -> None:
             _describe(inner, schema.setdefault("items", {}))
 
 
-def _compare(text: str, name: str, segments: list[Any], tools: Tools | None, coordinates: Space | None) -> None:
+def _compare(
+    text: str,
+    name: str,
+    segments: list[Any],
+    tools: Tools | None,
+    coordinates: Space | None,
+    repair: RepairLimit,
+) -> None:
     """Read a text back. Raises RenderError if it means something else than the segments."""
     from outspoken.parsing.functions import parse
 
-    reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates))
+    reply = parse(text, name, tools=tools, settings=Settings(coordinates=coordinates), repair=repair)
     read = _merged([_meaning(s) for s in join_texts(reply)])
     meant = _merged([_meaning(s) for s in segments])
     if read == meant:

@@ -41,9 +41,11 @@ class ActionBuilder:
     # while it is read
 
     def may_be_action(self, node: OpenNode) -> bool:
-        """May a node be an action?"""
-        mapping = self._mapping
-        return mapping is not None and ("action" in node.kinds or mapping.is_name(node.name or ""))
+        """May a node be an action? A call of a given tool is none, unless the tool is the action's."""
+        mapping, name = self._mapping, node.name or ""
+        if mapping is None or "action" in node.kinds:
+            return mapping is not None
+        return mapping.is_name(name) and not mapping.is_taken(name, self._state.context.tools)
 
     def is_started(self, node: OpenNode) -> bool:
         """Is a node an action, or a call that may be one, of which an argument was read in part?"""

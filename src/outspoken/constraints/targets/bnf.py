@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from outspoken.constraints.automata import CharSet, Dfa, chars_of, negated
+from outspoken.constraints.automata import Dfa
+from outspoken.constraints.char_sets import CharSet, chars_of, negated
 from outspoken.constraints.forms import EMPTY, Choice, Form, FreeText, Grammar, Literal, Pattern, Rule, Seq
 from outspoken.constraints.matcher import dfa_of
 from outspoken.patterns import syntax

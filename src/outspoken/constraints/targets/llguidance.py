@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from functools import lru_cache, partial
 
+from outspoken.constraints.automata import matching
+from outspoken.constraints.char_sets import CharSet, both, char_set
+from outspoken.constraints.dfa_patterns import dfa_pattern, set_pattern
 from outspoken.constraints.forms import (
     EMPTY,
     Choice,
@@ -21,10 +26,14 @@ from outspoken.constraints.forms import (
     Seq,
 )
 from outspoken.constraints.forms import seq as in_sequence
-from outspoken.constraints.free_text import FENCE, SPAN
-from outspoken.constraints.heads import heads, with_ends
+from outspoken.constraints.free_text import FENCE, SPAN, text_automaton
+from outspoken.constraints.heads import ends_of, with_ends
 
-_LINE_END = r"[\n]"
+_LINE_END, _ANY = r"[\n]", "(?s:.)"
+#: The pattern of an automaton is written if it has no more states, and is no longer.
+_FEW_STATES, _LONGEST = 30, 600
+#: A pattern that matches nothing.
+_NOTHING = r"/[^\s\S]/"
 
 
 class _LarkWriter:
@@ -41,13 +50,16 @@ class _LarkWriter:
 
     def write(self) -> str:
         """The grammar as text."""
-        lines = [f"start: {self._form(with_ends(self._grammar.root, self._grammar))}"]
+        lines = [f"start: {self._form(self._ended(self._grammar.root))}"]
         for name, form in self._grammar.rules.items():
-            lines.append(f"{name}: {self._form(with_ends(form, self._grammar))}")
-        lines += self._texts.values()
+            lines.append(f"{name}: {self._form(self._ended(form))}")
+        lines += [rules.replace("\1", name) for rules, name in self._texts.items()]
         lines += [f"{name}: {body}" for body, name in self._terminals.items()]
         written = [" ".join(map(_quoted, parts)) for parts in _prefix_free(self._literals)]
         return re.sub("\0([0-9]+)\0", lambda found: written[int(found[1])], "\n".join(lines)) + "\n"
+
+    def _ended(self, form: Form) -> Form:
+        return with_ends(form, self._grammar, self._special)
 
     def _form(self, form: Form) -> str:
         if isinstance(form, Literal):
@@ -62,7 +74,7 @@ class _LarkWriter:
             return self._sequence(form)
         if isinstance(form, Choice):
             options = [self._form(option) for option in form.options]
-            return f"({' | '.join(options)})" if options else "/[^\\s\\S]/"
+            return f"({' | '.join(options)})" if options else _NOTHING
         return f"({self._form(form.part)}){_times(form)}"
 
     def _sequence(self, form: Seq) -> str:
@@ -92,33 +104,41 @@ class _LarkWriter:
 
     def _text_with_code(self, text: FreeText, rest: Form) -> str:
         """Text that may hold code, and what follows. Code is a terminal of its own: the lexer has fewer states so."""
-        plain = FreeText((*text.excluded, "`"), begins=text.begins, ends=text.ends)
-        found = heads(rest, self._grammar)
+        held = (*text.excluded, "`")
+        first = FreeText(held, begins=text.begins, ends=text.ends, low=text.low)
+        found = ends_of(FreeText(held), rest, self._grammar, self._special)
         if found is None:
-            return f"{self._terminal(self._body(plain))} {self._form(with_ends(rest, self._grammar))}"
-        ends: list[str] = []
-        bare: list[str] = []
-        for literal, after in found:
-            behind = Seq((Literal(literal), *(after.parts if isinstance(after, Seq) else (after,))))
-            ends.append(self._sequence(Seq((plain, *behind.parts))))
-            if not text.ends:
-                bare.append(self._form(with_ends(in_sequence(*behind.parts), self._grammar)))
-        held = FreeText((*text.excluded, "`"))
-        spans = self._terminal(f"{self._body(FreeText(held.excluded, low=1))} /{SPAN}/")
-        fences = self._terminal(f"{self._body(FreeText(held.excluded, ends=_LINE_END, low=1))} /{FENCE}/")
-        first_span, first_fence = self._terminal(f"/{SPAN}/"), self._terminal(f"/{FENCE}/")
-        key = "|".join([*ends, *bare, spans, text.begins])
-        if key not in self._texts:
-            name = f"text{len(self._texts)}"
-            lines = [
-                f"{name}: {name}_in"
-                + ("" if text.begins else f" | {first_fence} {name}_fence | {first_span} {name}_in"),
-                f"{name}_in: {spans} {name}_in | {fences} {name}_fence | {' | '.join(ends)}",
-                f"{name}_fence: {self._lexeme(chr(10))} {name}_line" + "".join([f" | {end}" for end in bare]),
-                f"{name}_line: {name}_in | {first_fence} {name}_fence | {first_span} {name}_in",
-            ]
-            self._texts[key] = "\n".join(lines)
-        return self._texts[key].partition(":")[0]
+            return f"{self._terminal(self._body(first))} {self._form(self._ended(rest))}"
+        behind = [Seq((Literal(head), *(after.parts if isinstance(after, Seq) else (after,)))) for head, after in found]
+
+        def ended(plain: FreeText) -> str:
+            """Text without code, and what follows it."""
+            return " | ".join([self._sequence(Seq((plain, *one.parts))) for one in behind])
+
+        def going_on(begins: str = "") -> str:
+            """Text up to the next piece of code, with the code."""
+            span = f"{self._body(FreeText(held, begins=begins, low=1))} /{SPAN}/"
+            fence = f"{self._body(FreeText(held, begins=begins, ends=_LINE_END, low=1))} /{FENCE}/"
+            return f"{self._terminal(span)} \1_in | {self._terminal(fence)} \1_fence"
+
+        code = f"{self._terminal(f'/{FENCE}/')} \1_fence | {self._terminal(f'/{SPAN}/')} \1_in"
+        ends_in = partial(_may_be, text.ends)
+        lines = [
+            f"\1: {going_on(text.begins)} | {ended(first)}" + (f" | {code}" if _may_be(text.begins, "`") else ""),
+            f"\1_in: {going_on()} | {ended(FreeText(held, ends=text.ends, low=int(not ends_in('`'))))}",
+            f"\1_fence: {self._lexeme(chr(10))} \1_line",
+            f"\1_line: {going_on()} | {code} | {ended(FreeText(held, ends=text.ends, low=int(not ends_in(chr(10)))))}",
+        ]
+        if ends_in("`"):
+            bare = [self._form(self._ended(in_sequence(*one.parts))) for one in behind]
+            lines[2] += "".join([f" | {end}" for end in bare])
+        return self._text_rules("\n".join(lines))
+
+    def _text_rules(self, lines: str) -> str:
+        """The name of the first of some rules, in which it is written as `\\1`."""
+        if lines not in self._texts:
+            self._texts[lines] = f"text{len(self._texts)}"
+        return self._texts[lines]
 
     def _split(self, text: str) -> tuple[str, str]:
         """A literal up to the first special token, and from there on."""
@@ -148,18 +168,62 @@ class _LarkWriter:
     def _body(self, form: FreeText | Pattern) -> str:
         if isinstance(form, Pattern):
             return f"/{_slashed(form.regex)}/"
-        parts = ["/(?s:.)*/"]
+        # few parts: what the lexer may do for a token is bounded
+        parts = [f"/{_slashed(pattern)}/" for pattern in form.patterns]
+        if not parts or form.begins or form.ends or form.low or form.high is not None:
+            parts.append(f"/{_slashed(_bounded(form))}/")
+        if len(parts) > 1 and (joined := _joined(form)):
+            parts = [f"/{_slashed(joined)}/"]
         if form.excluded:
-            held = self._terminal(f"/(?s:.)*({_slashed('|'.join(form.excluded))})(?s:.)*/")
+            # any bytes beside it: the lexer would follow the bytes of characters there as well
+            anything = f"~{self._terminal(_NOTHING)}"
+            held = self._terminal(f"({anything} /{_slashed('|'.join(form.excluded))}/ {anything})")
             parts.append(f"~{held}")
-        if form.begins:
-            parts.append(f"/({_slashed(form.begins)}(?s:.)*)?/")
-        parts += [f"/{_slashed(pattern)}/" for pattern in form.patterns]
-        if form.low or form.high is not None:
-            parts.append(f"/(?s:.){{{form.low},{'' if form.high is None else form.high}}}/")
-        if form.ends:
-            parts.append(f"/((?s:.)*{_slashed(form.ends)})?/")
         return f"({' & '.join(parts)})" if len(parts) > 1 else parts[0]
+
+
+@lru_cache(maxsize=512)
+def _joined(text: FreeText) -> str:
+    """The pattern of a text's patterns, ends and length together; "" if it is long."""
+    try:
+        dfa = text_automaton(replace(text, excluded=()))
+    except ValueError:
+        return ""
+    written = dfa_pattern(dfa) if len(dfa.steps) <= _FEW_STATES else ""
+    return written if len(written) <= _LONGEST else ""
+
+
+def _bounded(text: FreeText) -> str:
+    """The pattern of texts of some length, with characters of some classes at their ends."""
+    low, high, begins, ends = text.low, text.high, text.begins, text.ends
+    if not begins and not ends:
+        return _ANY + _from_to(low, high)
+    if high == 0:
+        return ""
+    if not begins or not ends:
+        written = f"{begins}{_ANY}{_from_to(low - 1, high and high - 1)}{ends}"
+    else:
+        alone = [begins if begins == ends else set_pattern(_common(begins, ends))] if low <= 1 else []
+        longer = f"{begins}{_ANY}{_from_to(low - 2, high and max(high - 2, 0))}{ends}"
+        written = "|".join([*alone, *([longer] if high != 1 else [])])
+    return f"({written})" + "?" * (not low)
+
+
+def _from_to(low: int, high: int | None) -> str:
+    if high is None:
+        return {0: "*", 1: "+"}.get(max(low, 0), f"{{{low},}}")
+    return f"{{{max(low, 0)},{high}}}"
+
+
+def _common(one: str, other: str) -> CharSet:
+    return both(
+        *[char_set([span for chars, _ in matching(chars).steps[0] for span in chars]) for chars in (one, other)]
+    )
+
+
+def _may_be(chars: str, char: str) -> bool:
+    """Is a character one of a class? All are in an empty one."""
+    return not chars or matching(chars).reads(char)
 
 
 def _quoted(text: str) -> str:
@@ -195,9 +259,7 @@ def _slashed(regex: str) -> str:
 
 
 def _times(form: Repeat) -> str:
-    if form.high is None:
-        return {0: "*", 1: "+"}.get(form.low, f"{{{form.low},}}")
-    return "?" if (form.low, form.high) == (0, 1) else f"{{{form.low},{form.high}}}"
+    return "?" if (form.low, form.high) == (0, 1) else _from_to(form.low, form.high)
 
 
 def lark_grammar(grammar: Grammar, special: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from outspoken.constraints.automata import CharSet
+from outspoken.constraints.char_sets import CharSet
 from outspoken.constraints.forms import Grammar
 from outspoken.constraints.matcher import Matcher
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from outspoken.constraints.automata import ANY_CHAR, CharSet, both, char_set, chars_of, negated, of_text
+from outspoken.constraints.char_sets import ANY_CHAR, CharSet, both, char_set, chars_of, negated, of_text
 from outspoken.constraints.dfa_patterns import dfa_pattern, set_pattern
 from outspoken.constraints.forms import Choice, Form, FreeText, Grammar, Literal, Pattern, Repeat, Rule, Seq
 from outspoken.constraints.free_text import SPAN, text_automaton

@@ -20,9 +20,10 @@ false.
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from outspoken.constraints.forms import Grammar
+from outspoken.results.arguments import check_choice
 
 from .bnf import bnf_grammar
 from .llguidance import lark_grammar
@@ -34,6 +35,7 @@ ServerBackend = Literal["xgrammar", "llguidance"]
 
 def vllm_fields(grammar: Grammar, special: tuple[str, ...], backend: ServerBackend) -> dict[str, Any]:
     """The fields of a request to vLLM."""
+    check_choice(backend, get_args(ServerBackend), "backend")
     if backend == "llguidance":
         kind = {"grammar": lark_grammar(grammar, special)}
     else:
@@ -43,6 +45,7 @@ def vllm_fields(grammar: Grammar, special: tuple[str, ...], backend: ServerBacke
 
 def sglang_fields(grammar: Grammar, special: tuple[str, ...], backend: ServerBackend) -> dict[str, Any]:
     """The fields of a request to SGLang."""
+    check_choice(backend, get_args(ServerBackend), "backend")
     if backend == "llguidance":
         return {"ebnf": lark_grammar(grammar, special), "skip_special_tokens": False}
     return {"response_format": structural_tag(grammar), "skip_special_tokens": False}
