@@ -1,7 +1,7 @@
 """Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`.
 
-Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, `constraints`, and `batch`, which runs
-only if it is named. If the folder that OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm`
+Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, `constraints`, and `batch`, which
+runs only if it is named. If the folder that OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm`
 compare with the peer's parsers, for each format in which both find the same calls.
 Every figure is the best of many short runs. Compared functions run in turns, so that noise affects both alike.
 """
