@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .outputs import read_summary as read_summary
     from .pool import StoppedError as StoppedError
     from .report.write import write_report as write_report
-    from .run import run as run
+    from .running import run as run
     from .summary import Counts as Counts, Progress as Progress, Summary as Summary
 
 export_lazily(
@@ -38,7 +38,7 @@ export_lazily(
         "outputs": "read_summary",
         "pool": "StoppedError",
         "report.write": "write_report",
-        "run": "run",
+        "running": "run",
         "summary": "Counts Progress Summary",
     },
 )
