@@ -36,6 +36,7 @@ class MissingPackageError(OutspokenError, ImportError):
     """A package is missing, or too old, that an extra of Outspoken installs."""
 
     def __init__(self, package: str, extra: str, found: str | None = None) -> None:
+        self.package = package
         has, upgrade = (f", and {found} is installed", "--upgrade ") if found else ("", "")
         super().__init__(f"this needs {package}{has}: pip install {upgrade}'outspoken[{extra}]'")
 
