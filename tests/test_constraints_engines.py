@@ -164,6 +164,22 @@ def test_what_is_read_as_something_else_is_refused() -> None:
         assert not reads(Llguidance(asked, byte_vocabulary()), text), text
 
 
+def test_what_render_writes_was_refused_once() -> None:
+    """An optional argument between two others is left out; objects are indented far."""
+    for format, name, call in (
+        ("deepseek_v3_2", "names", {"name": "files.read-all", "arguments": {"path": "a", "x.y": "b"}}),
+        (
+            "command_r",
+            "nested objects",
+            {"name": "book", "arguments": {"trip": {"from": {"city": "a"}, "to": {"city": "b"}}}},
+        ),
+    ):
+        asked = constraint(format, tools=TOOL_SETS[name])
+        text = render([call], format, tools=TOOL_SETS[name])
+        assert asked.accepts(text), text
+        assert reads(Llguidance(asked, byte_vocabulary()), text), text
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_constraints_of_formats(part: int) -> None:
