@@ -10,6 +10,7 @@ import pytest
 
 from outspoken.cli.main import main
 from outspoken.constraints import constraint
+from outspoken.results.geometry import Screen
 
 TOOL: dict[str, Any] = {
     "name": "get_weather",
@@ -49,6 +50,19 @@ def test_options_are_passed_on(tools: str, tmp_path: Path, capsys: pytest.Captur
     special = ["<tool_call>", "</tool_call>"]
     made = constraint("hermes", tools=[TOOL], special_tokens=special, parallel=False, prefix="<think>\n")
     assert capsys.readouterr().out == made.to_llguidance()
+
+
+def test_actions(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--action", "click", "--action", "type", "--screen", "1280x720"]
+    assert main(["constrain", "ui_tars", "--target", "gbnf", *given]) == 0
+    made = constraint("ui_tars", actions=["click", "type"], screen=Screen(1280, 720))
+    assert capsys.readouterr().out.rstrip("\n") == made.to_gbnf().rstrip("\n")
+    assert main(["constrain", "ui_tars", "--target", "gbnf", "--action", "all"]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == constraint("ui_tars", actions=True).to_gbnf().rstrip("\n")
+    assert main(["constrain", "ui_tars", "--target", "gbnf", "--action", "fly"]) == 2
+    assert "the format has no action `fly`" in capsys.readouterr().err
+    assert main(["constrain", "ui_tars", "--target", "gbnf", "--screen", "wide"]) == 2
+    assert "`wide` is no size; write it as 1280x720" in capsys.readouterr().err
 
 
 def test_what_is_not_enforced_is_a_warning_or_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

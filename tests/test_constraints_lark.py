@@ -7,6 +7,8 @@ from typing import Any
 import lark.lexer
 import pytest
 
+from outspoken.authoring.check.lark_errors import Loaded, load
+from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar import registry
 from outspoken.grammar.compiler import lark_of
 
@@ -20,5 +22,7 @@ def test_terminals_are_not_compared_where_interegular_is_installed(monkeypatch: 
 
     monkeypatch.setattr(lark.lexer, "has_interegular", True)
     monkeypatch.setattr(lark.lexer, "interegular", Refused, raising=False)
-    assert lark_of(*registry.grammar_text("hermes"), ["start"]).terminals
+    text, path = registry.grammar_text("hermes")
+    assert lark_of(text, path, ["start"]).terminals
+    assert isinstance(load(Source(path, text)), Loaded)
     assert lark.lexer.has_interegular

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import parse, stream
+from outspoken import parse, render, stream
 from outspoken.authoring.fuzz.cost import cost
 from outspoken.authoring.fuzz.invariants import ParseArguments
 from outspoken.authoring.fuzz.mutations import Mutator
@@ -21,6 +21,7 @@ from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
 from outspoken.patterns.analysis import first_chars
 from outspoken.patterns.spellings import look_ahead, spellings, without_conditions
+from outspoken.results.errors import RenderError
 from outspoken.results.events import Done
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
@@ -186,6 +187,20 @@ def test_blank_text_is_read_without_the_prompt_prefix() -> None:
     for format_ in ("inkling", "deepseek_r1", "harmony"):
         for text in (" ", "\n", "\n\n ", ""):
             assert parse(text, format_) == by_parser(text, format_), (format_, text)
+
+
+def test_a_response_that_begins_with_the_rest_of_a_marker_and_a_mistake() -> None:
+    """The prompt ends with the beginning of the marker, so the response has only its end."""
+    call = [{"name": "find_book", "arguments": {"title": "Moss"}}]
+    for format_ in [name for name in FORMATS if registry.header(name).opened]:
+        try:
+            text = render(call, format_).lstrip()
+        except RenderError:  # no tool calls
+            continue
+        for mistake in ('"', '" ', "> ", "x", "."):
+            for rest in (text, text[1:], text[text.find(" to=") :]):
+                raw = mistake + rest
+                assert parse(raw, format_) == by_parser(raw, format_), (format_, raw)
 
 
 def test_no_leading_marker_of_plain_text_begins_with_a_letter_or_a_digit() -> None:

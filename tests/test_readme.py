@@ -26,6 +26,7 @@ README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TO
 VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
 PROVIDERS = TOP / "src" / "outspoken" / "providers" / "README.md"
 SERVING = TOP / "src" / "outspoken" / "serving" / "README.md"
+BATCH = TOP / "src" / "outspoken" / "batch" / "README.md"
 CONSTRAINTS = TOP / "src" / "outspoken" / "constraints" / "README.md"
 PAYLOADS = TOP / "src" / "outspoken" / "payloads" / "README.md"
 INTEGRATIONS = TOP / "src" / "outspoken" / "integrations" / "README.md"
@@ -43,6 +44,7 @@ WRITTEN = (
     PAYLOADS,
     CONSTRAINTS,
     INTEGRATIONS,
+    BATCH,
     PUBLIC,
     PROGRAMS,
 )
@@ -64,7 +66,7 @@ def label(path: Path) -> str:
 
 EXAMPLES = {
     f"{label(path)}-{number}": block
-    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS, CONSTRAINTS)
+    for path in (README, VOCABULARY, NOTATION, SOURCE, PROVIDERS, PAYLOADS, CONSTRAINTS, BATCH)
     for number, block in enumerate(blocks(path, "python"), 1)
 }
 

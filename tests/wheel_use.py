@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import outspoken
 from outspoken import Done, Parser, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
+from outspoken.batch.errors import MissingPackageError
 from outspoken.integrations import FrameworkError
 
 CALL = 'One moment.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -107,9 +108,12 @@ def imports_every_module() -> None:
                 assert module.name.startswith("outspoken.integrations."), module.name
             except ModuleNotFoundError as error:
                 missing.add((module.name.split(".")[1], error.name))
+            except MissingPackageError as error:  # says which extra to install
+                missing.add((module.name.split(".")[1], error.package))
     extras = {
         "serving": ("anyio", "httpx", "starlette", "uvicorn"),
         "authoring": ("jinja2", "railroad", "rich", "tomli"),
+        "batch": ("pyarrow",),
     }
     assert missing <= {(room, extra) for room, names in extras.items() for extra in names}, missing
 

@@ -1,8 +1,8 @@
 """Measure speed, as ratios in one run. Run as `python -m tools.bench [--quick] [SECTION ...]`.
 
-Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, `constraints`. If the folder that
-OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm` compare with the peer's parsers, for each
-format in which both find the same calls.
+Sections: `whole`, `stream`, `growth`, `text`, `detect`, `import`, `warm`, `memory`, `constraints`, and `batch`, which
+runs only if it is named. If the folder that OUTSPOKEN_PEERS names has a module `peers.py`, `whole`, `stream` and `warm`
+compare with the peer's parsers, for each format in which both find the same calls.
 Every figure is the best of many short runs. Compared functions run in turns, so that noise affects both alike.
 """
 
@@ -176,6 +176,13 @@ def detect(_: Any, rounds: int) -> None:
     print(f"  {'geometric mean':57} {mean([r[0] for r in ratios]):7.2f} {mean([r[1] for r in ratios]):7.2f}")
 
 
+def batches(peers: Any, rounds: int) -> None:
+    """Whole batches, beside other engines; see `tools.bench.batch`, which needs pyarrow."""
+    from .batch import batch as measure
+
+    measure(peers, rounds)
+
+
 def masks(_peers: Any, _rounds: int) -> None:
     """Constraints for decoding: what it takes to make them, and their masks."""
     from .constraints import main as measure
@@ -192,6 +199,7 @@ SECTIONS = {
     "import": imports,
     "warm": warm,
     "memory": memory,
+    "batch": batches,
     "constraints": masks,
 }
 
@@ -199,10 +207,12 @@ SECTIONS = {
 def main(arguments: list[str] | None = None) -> int:
     """Measure the sections that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m tools.bench", description="Measure speed, as ratios in one run.")
-    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], help="what to measure; all by default")
+    parser.add_argument(
+        "sections", nargs="*", choices=[*SECTIONS, []], help="what to measure; all but `batch` by default"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, coarser figures")
     options = parser.parse_args(arguments)
     peers = load_peers()
-    for name in options.sections or list(SECTIONS):
+    for name in options.sections or [name for name in SECTIONS if name != "batch"]:
         SECTIONS[name](peers, 8 if options.quick else 40)
     return 0

@@ -122,7 +122,7 @@ def schema_complaint(arguments: Any, schema: dict[str, Any], warnings: Sequence[
     validator = jsonschema.Draft202012Validator(plain, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
     for error in validator.iter_errors(arguments):  # pyright: ignore[reportUnknownMemberType]
         if not _is_excused(error, warnings):
-            return f"schema: {cast('Any', error).validator}"
+            return f"schema: {error.validator}"
     return ""
 
 

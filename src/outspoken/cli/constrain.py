@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from outspoken.results.errors import ConstraintError, OutspokenError
+from outspoken.results.geometry import Screen
 from outspoken.results.snippet import visible
 
 from .inputs import UsageError, read_json, read_tools
@@ -24,6 +25,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("format", metavar="FORMAT", help="a format's name or alias")
     command.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model is given")
     command.add_argument("--target", required=True, choices=TARGETS, help="the engine, or the server's request fields")
+    words = "the GUI actions that the model may write: types (`click`) or words of the format, or all; may be repeated"
+    command.add_argument("--action", action="append", metavar="NAME", help=words)
+    command.add_argument("--screen", type=_screen, metavar="WIDTHxHEIGHT", help="the screen on which points lie")
     words = "auto, none, required or the name of a tool; default: auto"
     command.add_argument("--tool-choice", default="auto", metavar="CHOICE", help=words)
     words = "allow several calls; default: yes"
@@ -37,6 +41,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tokenizer", metavar="FILE", help="a tokenizer.json, which names the special tokens")
     words = "fail if something of the tools' schemas is not enforced"
     command.add_argument("--strict", action="store_true", help=words)
+
+
+def _screen(text: str) -> Screen:
+    width, _, height = text.partition("x")
+    try:
+        return Screen(int(width), int(height))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"`{text}` is no size; write it as 1280x720") from None
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,6 +76,8 @@ def _constraint(args: argparse.Namespace) -> Constraint:
         return constraint(
             args.format,
             tools=tools,
+            actions=True if args.action == ["all"] else args.action,
+            screen=args.screen,
             tool_choice=args.tool_choice,
             parallel=args.parallel,
             reasoning=args.reasoning,

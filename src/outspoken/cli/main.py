@@ -1,6 +1,8 @@
-"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `stream`, `constrain` and `serve`.
+"""The command line: `outspoken parse`, `explain`, `formats`, `stats`, `batch`, `report`, `stream`, `constrain` and
+`serve`.
 
-Exit codes: 0 for success, 1 if a response has errors or `stats` meets a line that is no response, 2 for wrong usage.
+Exit codes: 0 for success, 1 if a response has errors, `stats` meets a line that is no response or `batch` a row that it
+cannot read, 2 for wrong usage, 3 if `batch` is stopped.
 """
 
 from __future__ import annotations
@@ -83,6 +85,8 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_explain(commands.add_parser("explain", help="show a response part by part, and the formats that match it"))
     _add_formats(commands.add_parser("formats", help="list the formats"))
     _add_stats(commands.add_parser("stats", help="count how many responses are ok, repaired, truncated or invalid"))
+    _add_batch(commands.add_parser("batch", help="read files of responses with every core, into a folder of results"))
+    _add_report(commands.add_parser("report", help="write a page of HTML about a folder of results"))
     _add_stream(commands.add_parser("stream", help="show a provider's stream from standard input as it arrives"))
     _add_constrain(commands.add_parser("constrain", help="write the grammar that keeps a model to a format"))
     # `outspoken.__main__` runs it; it stands here for the list of commands.
@@ -118,7 +122,7 @@ def _add_formats(command: argparse.ArgumentParser) -> None:
 
 def _add_stats(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_run_stats)
-    words = "a response; `.jsonl` files and standard input (`-`) have an object with `text` on each line"
+    words = "a response; `.jsonl` files and standard input (`-`) have an object with `text` on each line; or a folder"
     command.add_argument("files", nargs="+", metavar="FILE", help=words)
     command.add_argument("--format", default="auto", help="the format of responses that name none; default: auto")
     _add_tools(command)
@@ -126,6 +130,20 @@ def _add_stats(command: argparse.ArgumentParser) -> None:
     command.add_argument("--strict", action="store_true", help="count repairs and warnings as failures")
     command.add_argument("--no-recovery", action="store_true", help="repair nothing")
     command.add_argument("--json", action="store_true", help="write the counts as JSON")
+
+
+def _add_batch(command: argparse.ArgumentParser) -> None:
+    from .batch import add_arguments
+
+    command.set_defaults(run=_run_batch)
+    add_arguments(command)
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    from .report import add_arguments
+
+    command.set_defaults(run=_run_report)
+    add_arguments(command)
 
 
 def _add_stream(command: argparse.ArgumentParser) -> None:
@@ -275,10 +293,26 @@ def _run_formats(args: argparse.Namespace) -> int:
 
 
 def _run_stats(args: argparse.Namespace) -> int:
+    if len(args.files) == 1 and os.path.isdir(args.files[0]):
+        from .batch import show_summary
+
+        return show_summary(args.files[0], as_json=args.json)
     from .stats import run
 
     if args.format != "auto":
         registry.resolve(args.format)
+    return run(args)
+
+
+def _run_batch(args: argparse.Namespace) -> int:
+    from .batch import run
+
+    return run(args)
+
+
+def _run_report(args: argparse.Namespace) -> int:
+    from .report import run
+
     return run(args)
 
 

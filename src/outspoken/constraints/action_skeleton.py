@@ -47,7 +47,7 @@ def _responses(actions: list[BaseAction], *, has_calls: bool) -> Iterator[list[A
         for lead in ([], [text], [reasoning], [reasoning, text], [text, reasoning]):
             # what follows the first kinds shows where the others stand as well
             yield from ([*lead, action, *rest] for rest in (rests if number < _MOST_PAIRS or not lead else rests[:1]))
-        for other in few:
+        for other in [*few, *([action] if all(one is not action for one in few) else [])]:
             yield from ([action, other], [action, text, other], [action, reasoning, other], [other, action, text])
             yield from ([text, action, other], [reasoning, other, action], [other, action, other, action])
         if has_calls:

@@ -166,7 +166,7 @@ class _Call:
                 return NOTHING
             if isinstance(forms, SchemaForms) and other_properties(self._schema) is not False:
                 self._calls.warn(f"{self._name}: the arguments: that each has another name is not enforced")
-            form = forms.object(self._schema, "")
+            form = forms.whole(self._schema) if isinstance(forms, SchemaForms) else forms.object(self._schema, "")
             schema = plain_schema(self._root) if terminal.short in JSON_FIRST else None
             if schema is None:
                 return form

@@ -67,6 +67,8 @@ def excluded_patterns(
             literals |= {part for part in fragments(marker) if _is_rare(part)}
         elif is_distinct_marker(marker):
             literals.add(marker)
+            if is_text and marker[:-1].isalpha() and not marker[-1].isalnum():  # without its sign, before the next line
+                found[f"{escape(marker[:-1])}[\\t ]*\\n"] = None
     return tuple(sorted({*_without_common(found, literals), *map(escape, _shortest(literals))}))
 
 

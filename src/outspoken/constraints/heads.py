@@ -65,6 +65,12 @@ def ends_of(
     return None if found is None else _joined(_lengthened(found, text, grammar), text, special)
 
 
+def size_of_end(text: FreeText, literal: str) -> int:
+    """How many characters of a literal end a text: the text may not hold them. All of it if it may hold the whole."""
+    may_hold = without(text.excluded).reads
+    return next((size for size in range(1, len(literal) + 1) if not may_hold(literal[:size])), len(literal))
+
+
 def _lengthened(found: list[tuple[str, Form]], text: FreeText, grammar: Grammar) -> list[tuple[str, Form]]:
     """The literals, those that text may hold with the literals behind them."""
     may_hold = without(text.excluded).reads

@@ -35,7 +35,8 @@ class SchemaForms:
     def __init__(self, style: Style, grammar: Grammar, root: Any, warn: Callable[[str], None]) -> None:
         self._style, self._grammar, self._root, self._warn = style, grammar, root, warn
         self._references: dict[str, Rule] = {}
-        self._depth = 0
+        #: how many brackets are open; the arguments as a whole count as one
+        self._depth = self._least_depth = 0
         self._anything: list[Rule] = []
 
     def value(self, schema: Any, path: str = "", kinds: frozenset[str] = TYPES) -> Form:
@@ -81,7 +82,7 @@ class SchemaForms:
         if ref not in self._references:
             name = ref.rpartition("/")[2] or "root"
             rule = self._references[ref] = self._grammar.rule(f"ref_{name}", NOTHING)
-            depth, self._depth = self._depth, 0
+            depth, self._depth = self._depth, self._least_depth
             self._grammar.rules[rule.name] = self.value(referred(ref, self._root), path)
             self._depth = depth
         return self._references[ref]
@@ -139,6 +140,11 @@ class SchemaForms:
             return style.string(low, high)
 
     # objects and lists
+
+    def whole(self, schema: dict[str, Any]) -> Form:
+        """The arguments of a call as one object."""
+        self._depth = self._least_depth = 1
+        return self.object(schema, "")
 
     def object(self, schema: dict[str, Any], path: str) -> Form:
         """An object: the properties in the order of the schema, then others, if the schema says that there are any."""
@@ -252,7 +258,13 @@ class SchemaForms:
             opened, closed = style.braces
             entry = seq(style.string_of("[a-zA-Z_][a-zA-Z0-9_]{0,30}"), style.colon(), inner)
         body = optional(seq(entry, Repeat(seq(style.separator(), entry))))
-        return seq(Literal(opened), style.gap() if depth else style.first_gap(), body, style.gap(), Literal(closed))
+        return seq(
+            Literal(opened),
+            style.gap() if depth or self._depth else style.first_gap(),
+            body,
+            style.gap(),
+            Literal(closed),
+        )
 
     def _anything_below(self, depth: int) -> Form:
         while len(self._anything) <= _ANY_DEPTH:

@@ -88,7 +88,7 @@ def merged_schema(schema: dict[str, Any], root: Any, depth: int = 0) -> dict[str
         return schema
     found = {key: value for key, value in schema.items() if key != "allOf"}
     for part in parts:
-        resolved = _resolved(part, root)
+        resolved = resolved_schema(part, root)
         if resolved is False:
             return {"enum": []}
         if isinstance(resolved, dict):
@@ -152,7 +152,8 @@ def other_properties(schema: dict[str, Any]) -> Any:
     return more if more is not None else "properties" not in schema and not required_keys(schema)
 
 
-def _resolved(schema: Any, root: Any) -> Any:
+def resolved_schema(schema: Any, root: Any) -> Any:
+    """A schema, or what it refers to, with what stands beside the reference."""
     seen: set[str] = set()
     while isinstance(schema, dict):
         known = cast("dict[str, Any]", schema)

@@ -13,7 +13,7 @@ from .forms import EMPTY, NOTHING, Form, FreeText, Literal, Pattern, choice, seq
 from .plain_patterns import escape
 
 #: White space between the parts of JSON, and behind the first bracket of an argument, which shows what it is.
-_WS, _FIRST_WS = Pattern(r"[ \t\n]{0,20}"), Pattern(r"[ \t\n]{0,9}")
+_WS, _FIRST_WS = Pattern(r"[ \t\n]{0,40}"), Pattern(r"[ \t\n]{0,9}")
 _HEX = "[0-9a-fA-F]"
 #: A character of a JSON string: as it is, or as an escape. Halves of surrogate pairs are no characters.
 JSON_CHAR = r'(?:[^"\\\x00-\x1f\x7f]|\\["\\/bfnrt]|\\u(?:[0-9a-ce-fA-CE-F]' + _HEX + r"{3}|[dD][0-7]" + _HEX + "{2}))"

@@ -8,7 +8,7 @@ from typing import Any, cast
 from .bare_values import BareForms
 from .forms import EMPTY, NOTHING, Form, Grammar, Literal, Repeat, choice, optional, seq
 from .plain_patterns import escape
-from .schema_parts import TYPES, merged_schema, required_keys
+from .schema_parts import TYPES, merged_schema, required_keys, resolved_schema
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 
@@ -32,21 +32,30 @@ class TaggedForms:
             found = seq(found, form if key in required else optional(form))
         return found
 
+    def _some(self, schema: dict[str, Any], path: str) -> Form:
+        """The elements of an object that has at least one: without any, it would be a text."""
+        if required_keys(schema):
+            return self.object(schema, path)
+        properties: dict[str, Any] = {**(schema.get("properties") or {})}
+        elements = [self._element(key, inner, f"{path}.{key}") for key, inner in properties.items()]
+        return choice([seq(one, *map(optional, elements[at + 1 :])) for at, one in enumerate(elements)])
+
     def _element(self, name: str, schema: Any, path: str) -> Form:
         value = self.value(schema, path)
         return seq(Literal(f"{self._prefix}<{name}>"), value, Literal(f"{self._prefix}</{name}>"))
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
         """The text or the elements of an element."""
-        known = merged_schema(cast("dict[str, Any]", schema), self._root) if isinstance(schema, dict) else {}
+        resolved = resolved_schema(schema, self._root)
+        known = merged_schema(cast("dict[str, Any]", resolved), self._root) if isinstance(resolved, dict) else {}
         if self._depth > 8:
             return NOTHING
         self._depth += 1
         options = [self._bare.value(schema, path, kinds & _SCALARS)]
         declared = known.get("type", [])
         listed = [declared] if isinstance(declared, str) else declared
-        if "object" in listed and known.get("required"):
-            options.append(self.object(known, path))
+        if "object" in listed:
+            options.append(self._some(known, path))
         if "array" in listed:
             item = self._element("item", known.get("items", True), f"{path}[]")
             options.append(Repeat(item, max(int(known.get("minItems", 0)), 1), known.get("maxItems")))

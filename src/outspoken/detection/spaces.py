@@ -35,8 +35,7 @@ class Spaces(NamedTuple):
         """Report each action with points that a builder has read."""
         segments: list[Any] = builder.output.segments
         for segment in segments:
-            fields = cast("dict[str, Any]", vars(segment))
-            if segment.kind == "action" and any(True for _ in _points(fields.values())):
+            if has_points(segment):
                 message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
                 builder.recorder.report("ambiguous-space", message, segment.span, self.severity, helps=_HELPS)
 
@@ -56,6 +55,12 @@ def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spa
         return None
     severity = "note" if settings.screen is None else "warning"
     return Spaces(found, replace(settings, screen=None, clamp=False), severity)
+
+
+def has_points(segment: Any) -> bool:
+    """Is a segment an action with points?"""
+    fields = cast("dict[str, Any]", vars(segment))
+    return segment.kind == "action" and any(True for _ in _points(fields.values()))
 
 
 def may_differ(name: str) -> bool:

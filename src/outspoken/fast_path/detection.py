@@ -165,9 +165,9 @@ class _Reader:
         """May the detector report actions whose points may be in several spaces?"""
         if self.settings.coordinates is not None or not any(s.kind == "action" for s in self.output.segments):
             return False
-        from outspoken.detection.spaces import may_differ
+        from outspoken.detection.spaces import has_points, may_differ
 
-        return any(may_differ(name) for name in self.found)
+        return any(map(has_points, self.output.segments)) and any(may_differ(name) for name in self.found)
 
     def _owners_at(self, place: FoundOpener) -> Owners | None:
         """The formats that have a marker; None if it is plain text's own."""

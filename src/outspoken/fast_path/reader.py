@@ -33,6 +33,8 @@ ENABLED = True
 _LOOKBEHIND, _LOOKAHEAD = 100, 400
 #: An opening marker with a mistake, and what shows that it is one, are no longer than this.
 _TAIL = 1000
+#: Behind so many characters at the start of a response, what follows may be a marker with a mistake.
+_FEW = 2
 
 #: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, INSIDE = 0, 2
@@ -99,7 +101,17 @@ class FastPath:
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
             behind_call = segment.__class__ is ToolCall
+        if self._prompt_end and self._begins_with_opener(output.segments):
+            return True
         return bool(self._openers) and self._ends_in_opener(raw, output.segments)
+
+    def _begins_with_opener(self, segments: list[Any]) -> bool:
+        """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""
+        if not segments or segments[0].__class__ is not Text or segments[0].span[0] > 0:
+            return False
+        begin = segments[0].text[:_TAIL]
+        is_rest = len(segments) > 1 and len(begin.strip()) <= _FEW
+        return is_rest or any(opener in begin for opener in self._openers)
 
     def _ends_in_opener(self, raw: str, segments: list[Any]) -> bool:
         """May the text end behind an opening marker with a mistake? The parser reports that the text is cut there."""

@@ -92,7 +92,7 @@ def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
     The names in it have Lark's import prefixes (`shared__json_call__tool_call`); `vocabulary.short` removes them.
     Raises what Lark raises for an invalid grammar, and OSError if a file to import from does not exist.
     """
-    with _without_collisions():
+    with without_collisions():
         return Lark(
             text,
             parser="lalr",
@@ -108,7 +108,7 @@ _building = RLock()
 
 
 @contextmanager
-def _without_collisions() -> Generator[None, None, None]:
+def without_collisions() -> Generator[None, None, None]:
     """Lets Lark compare no terminals with each other, as it does where interegular is installed: it takes minutes."""
     module: Any = lexer
     with _building:

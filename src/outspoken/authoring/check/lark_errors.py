@@ -11,7 +11,7 @@ from lark import Lark, load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.grammar.compiler import spellings
+from outspoken.grammar.compiler import spellings, without_collisions
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import short
 
@@ -49,14 +49,15 @@ def load(source: Source) -> Loaded | LoadError:
     """Load a grammar with Lark, without making its parser."""
     starts = starts_of(source)
     try:
-        lark: Any = Lark(
-            source.text,
-            parser=None,
-            lexer="basic",
-            source_path=str(source.path),
-            maybe_placeholders=False,
-            start=starts or [START],
-        )
+        with without_collisions():
+            lark: Any = Lark(
+                source.text,
+                parser=None,
+                lexer="basic",
+                source_path=str(source.path),
+                maybe_placeholders=False,
+                start=starts or [START],
+            )
     except VisitError as error:
         return LoadError(str(error.orig_exc))
     except (LarkError, OSError, RecursionError, AssertionError) as error:

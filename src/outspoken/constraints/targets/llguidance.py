@@ -27,11 +27,13 @@ from outspoken.constraints.forms import (
 )
 from outspoken.constraints.forms import seq as in_sequence
 from outspoken.constraints.free_text import FENCE, SPAN, text_automaton
-from outspoken.constraints.heads import ends_of, with_ends
+from outspoken.constraints.heads import ends_of, size_of_end, with_ends
 
 _LINE_END, _ANY = r"[\n]", "(?s:.)"
 #: The pattern of an automaton is written if it has no more states, and is no longer.
 _FEW_STATES, _LONGEST = 30, 600
+#: Brackets of values. They are no literals, or markers that begin with one would be divided behind it.
+_BRACKETS = ("[", "{")
 #: A pattern that matches nothing.
 _NOTHING = r"/[^\s\S]/"
 
@@ -87,7 +89,7 @@ class _LarkWriter:
                 parts.append(self._text_with_code(part, in_sequence(*form.parts[index + 1 :])))
                 return " ".join(parts)
             if waiting is not None:
-                text, rest = self._split(part.text) if isinstance(part, Literal) else ("", "")
+                text, rest = self._split(part.text, waiting) if isinstance(part, Literal) else ("", "")
                 ended = f"{self._body(waiting)} {_quoted(text)}" if text else self._body(waiting)
                 parts.append(self._terminal(ended))
                 waiting = None
@@ -140,12 +142,20 @@ class _LarkWriter:
             self._texts[lines] = f"text{len(self._texts)}"
         return self._texts[lines]
 
-    def _split(self, text: str) -> tuple[str, str]:
-        """A literal up to the first special token, and from there on."""
-        found = self._special.search(text)
-        return (text, "") if found is None else (text[: found.start()], text[found.start() :])
+    def _split(self, literal: str, before: FreeText) -> tuple[str, str]:
+        """A literal up to where it ends the text before it, but no special token, and from there on.
+
+        Where another literal may end the same text, neither of the first parts is the beginning of the other one, so
+        the lexer never goes back.
+        """
+        found = self._special.search(literal)
+        size = len(literal) if found is None else found.start()
+        size = min(size, size_of_end(before, literal))
+        return literal[:size], literal[size:]
 
     def _literal(self, text: str) -> str:
+        if text in _BRACKETS:
+            return self._terminal(f"/\\{text}/")
         parts: list[str] = []
         at = 0
         for found in self._special.finditer(text):

@@ -1,0 +1,44 @@
+"""Batches: files of responses, or batches of Arrow from another engine, to rows in a documented schema.
+
+- `errors`, `options`: what callers catch and choose
+- `arrow`, `schema`, `columns`: pyarrow with types; the columns of a row; replies to columns
+- `conversations`, `rows`, `function`: one row; `BatchReader`, which all engines share
+- `inputs`, `unpacking`, `units`, `lines`: files, the pieces that workers read, and the rows of JSON lines
+- `parts`, `outputs`, `summary`: what is written: parts and quarantine, the folder of results, the counts
+- `report`: one page of HTML about a folder of results
+- `worker`, `pool`, `run`, `progress`: one process for each core, and the run of a batch
+- `tables`, `packages`: what an engine calls in its own processes; packages of others
+- `pandas`, `polars`, `duckdb`, `ray`, `spark`: responses in data frames, queries and clusters; import these by name
+
+Import the public names from here. The room may import `providers`, `parsing` and what they are made of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outspoken.results.lazy_exports import export_lazily
+
+if TYPE_CHECKING:
+    from .errors import BatchError as BatchError, MissingPackageError as MissingPackageError
+    from .function import BatchReader as BatchReader
+    from .options import BatchOptions as BatchOptions
+    from .outputs import read_summary as read_summary
+    from .pool import StoppedError as StoppedError
+    from .report.write import write_report as write_report
+    from .running import run as run
+    from .summary import Counts as Counts, Progress as Progress, Summary as Summary
+
+export_lazily(
+    __name__,
+    {
+        "errors": "BatchError MissingPackageError",
+        "function": "BatchReader",
+        "options": "BatchOptions",
+        "outputs": "read_summary",
+        "pool": "StoppedError",
+        "report.write": "write_report",
+        "running": "run",
+        "summary": "Counts Progress Summary",
+    },
+)

@@ -1,0 +1,367 @@
+"""The files of a batch: found, and cut into units."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from .arrow import RecordBatch, Schema, pa, parquet
+from .errors import BatchError, RowError
+from .function import BatchReader
+from .units import Unit, UnitEnd
+from .unpacking import unpacked
+
+#: The suffixes of files that are found in folders: what is in them, and how they are compressed.
+_KINDS: dict[str, Literal["lines", "parquet"]] = {
+    ".jsonl": "lines",
+    ".ndjson": "lines",
+    ".json": "lines",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+#: A line of over so many bytes is put in quarantine unread; its first bytes are kept there.
+MAX_LINE, LINE_HEAD = 256 << 20, 64 << 10
+#: How much of a line that is too long is read at once.
+_CHUNK = 1 << 20
+#: The file that tells a folder of results.
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file of a batch. `name` is how it was named, `size` in bytes and `mtime` in nanoseconds when it was found."""
+
+    number: int
+    name: str
+    kind: Literal["lines", "parquet"]
+    compression: str | None
+    size: int
+    mtime: int
+
+    def check_unchanged(self) -> None:
+        """Raise BatchError if the file is not what it was when it was found."""
+        found = stat_of(self.name)
+        if (found.st_size, found.st_mtime_ns) != (self.size, self.mtime):
+            raise BatchError(f"`{self.name}` has changed since the batch began; run it again with `--restart`")
+
+
+def stat_of(path: str) -> os.stat_result:
+    """The size and the times of a file. Raises BatchError if it cannot be found."""
+    try:
+        return os.stat(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: str, error: Exception) -> BatchError:
+    """What says that a file cannot be read."""
+    return BatchError(f"cannot read `{path}`: {reason_of(error)}")
+
+
+def reason_of(error: Exception) -> str:
+    """What the system says about an error."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def find_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], out: Path) -> list[InputFile]:
+    """The files of names, folders and patterns (`logs/*.jsonl.gz`), each once, in the order that they are named in.
+
+    Those of a folder are all that have a known suffix, in the order of their names, with those of its folders; hidden
+    ones, the folder of results and other folders of results are left out. Raises BatchError if there are none, if one
+    cannot be found, or if its suffix is unknown.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: dict[str, InputFile] = {}
+    for path in given:
+        for name in _files_of(os.fspath(path), out):
+            real = os.path.realpath(name)
+            if Path(os.path.realpath(out)) in Path(real).parents:
+                raise BatchError(
+                    f"the input `{name}` is in the folder of the results, `{out}`; choose another for them"
+                )
+            if real not in found:
+                found[real] = _input_file(len(found), name)
+    if not found:
+        raise BatchError("there are no input files; name files, folders or patterns")
+    return list(found.values())
+
+
+def _files_of(name: str, out: Path) -> list[str]:
+    if os.path.isdir(name):
+        files = sorted(_folder_files(Path(name), out))
+        if not files:
+            raise BatchError(
+                f"the folder `{name}` has no files that end in {', '.join(_KINDS)} (or these with .gz, .zst)"
+            )
+        return files
+    if not os.path.exists(name) and glob.has_magic(name):
+        matches = sorted(glob.glob(name, recursive=True))
+        if not matches:
+            raise BatchError(f"no file matches `{name}`")
+        return [one for match in matches for one in (_files_of(match, out) if os.path.isdir(match) else [match])]
+    return [name]
+
+
+def _folder_files(folder: Path, out: Path) -> Generator[str]:
+    own = os.path.realpath(out)
+    for root, folders, files in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if name[0] not in "._"
+            and os.path.realpath(os.path.join(root, name)) != own
+            and not os.path.exists(os.path.join(root, name, MANIFEST))
+        ]
+        if os.path.realpath(root) == own:
+            folders.clear()
+            continue
+        yield from [os.path.join(root, name) for name in files if name[0] not in "._" and _kind_of(name) is not None]
+
+
+def _kind_of(name: str) -> tuple[Literal["lines", "parquet"], str | None] | None:
+    """What is in a file, and how it is compressed, by its suffixes; None if they are not known."""
+    stem, suffix = os.path.splitext(name.lower())
+    compression = _COMPRESSIONS.get(suffix)
+    kind = _KINDS.get(os.path.splitext(stem)[1] if compression else suffix)
+    return None if kind is None or (compression and kind == "parquet") else (kind, compression)
+
+
+def _input_file(number: int, name: str) -> InputFile:
+    found = stat_of(name)
+    known = _kind_of(name)
+    if known is None:
+        raise BatchError(
+            f"`{name}` has no suffix that is known; expected {', '.join(_KINDS)} (JSON lines also .gz, .zst)"
+        )
+    try:
+        with open(name, "rb"):
+            pass
+    except OSError as error:
+        raise unreadable(name, error) from error
+    return InputFile(number, name, *known, found.st_size, found.st_mtime_ns)
+
+
+# schemas
+
+
+def common_schema(files: Sequence[InputFile], reader: BatchReader) -> Schema:
+    """The schema of all results. Raises BatchError if two files disagree, or if one lacks a column."""
+    known: Schema | None = None
+    by = ""
+    for file in files:
+        schema = reader.line_schema() if file.kind == "lines" else _parquet_schema(file, reader)
+        if known is None:
+            known, by = schema, file.name
+        elif not schema.equals(known):
+            name = next(f.name for f in schema if not f.type.equals(known.field(f.name).type))
+            message = f"the column `{name}` is {known.field(name).type} in `{by}` and {schema.field(name).type} in"
+            raise BatchError(f"{message} `{file.name}`; name one type: `{name}:json`")
+    assert known is not None
+    return known
+
+
+def _parquet_schema(file: InputFile, reader: BatchReader) -> Schema:
+    try:
+        schema: Schema = parquet().read_schema(file.name)
+    except (OSError, ValueError) as error:
+        raise BatchError(f"`{file.name}` is no Parquet file: {first_line(error)}") from error
+    options = reader.options
+    try:
+        made = reader.schema(schema)
+    except BatchError as error:
+        raise BatchError(f"{file.name}: {error}") from error
+    name = options.text_column
+    if options.provider is None and options.messages_column is None and name in schema.names:
+        type: Any = schema.field(name).type
+        types = pa.types
+        if types.is_dictionary(type):
+            type = type.value_type
+        kinds = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary, types.is_null)
+        views = [getattr(types, test) for test in ("is_string_view", "is_binary_view") if hasattr(types, test)]
+        if not any(test(type) for test in (*kinds, *views)):
+            raise BatchError(f"{file.name}: the column `{name}` is {type}; expected text")
+    return made
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a message."""
+    return (str(error) or type(error).__name__).splitlines()[0]
+
+
+# units
+
+
+class UnitCutter:
+    """Cuts files into units of about `unit_bytes`, those of Parquet by what their rows take in memory.
+
+    `done` gives the end of a unit that is done already, by its file and number. Such units are left out, and of a plain
+    file not even looked at.
+    """
+
+    def __init__(self, unit_bytes: int, done: Callable[[tuple[int, int]], UnitEnd | None], reader: BatchReader) -> None:
+        self._bytes, self._done, self._reader = unit_bytes, done, reader
+
+    def units(self, file: InputFile) -> Generator[Unit]:
+        """The units of a file, without those that are done. What cannot be read of it is a unit of its own."""
+        if file.kind == "parquet":
+            yield from self._parquet_units(file)
+        elif file.compression is None:
+            yield from self._plain_units(file)
+        else:
+            yield from self._compressed_units(file)
+
+    def _plain_units(self, file: InputFile) -> Generator[Unit]:
+        number, first, offset = 0, 1, 0
+        with open(file.name, "rb") as opened:
+            while offset < file.size:
+                known = self._done((file.number, number))
+                if known is None:
+                    unit = self._plain_unit(opened, file, number, first, offset)
+                    length, lines = unit.length, unit.lines
+                    yield unit
+                else:
+                    length, lines = known.length, known.lines
+                number, first, offset = number + 1, first + lines, offset + length
+
+    def _plain_unit(self, opened: BinaryIO, file: InputFile, number: int, first: int, offset: int) -> Unit:
+        """The unit that begins at an offset: whole lines, the last one of which ends behind the size of a unit."""
+        opened.seek(offset)
+        data = opened.read(self._bytes)
+        if not data:
+            raise BatchError(f"`{file.name}` has changed since the batch began; run it again with `--restart`")
+        lines, length = data.count(b"\n"), len(data)
+        if data[-1:] != b"\n":
+            end = data.rfind(b"\n") + 1
+            if end:
+                length = end
+                if len(data) < self._bytes:  # the last line has no line break
+                    lines, length = lines + 1, len(data)
+            else:
+                length = _line_length(opened, length)
+                lines = 1
+        if length > MAX_LINE and lines == 1:
+            error = RowError("too-long", _long_line(length))
+            return Unit(file.number, number, "unreadable", first, 1, offset, length, data[:LINE_HEAD], error)
+        return Unit(file.number, number, "range", first, lines, offset, length)
+
+    def _compressed_units(self, file: InputFile) -> Generator[Unit]:
+        number, first = 0, 1
+        with open(file.name, "rb") as raw:
+            stream = _LineStream(raw, file.compression or "")
+            while (data := stream.take(self._bytes)) or stream.dropped:
+                done = self._done((file.number, number)) is not None
+                lines = 1 if stream.dropped else data.count(b"\n") + (data[-1:] != b"\n")
+                if stream.dropped and not done:
+                    error = RowError("too-long", _long_line(stream.dropped))
+                    yield Unit(file.number, number, "unreadable", first, 1, raw.tell(), 0, data[:LINE_HEAD], error)
+                elif not done:
+                    yield Unit(file.number, number, "lines", first, lines, raw.tell(), 0, data)
+                number, first = number + 1, first + lines
+        if stream.error is not None and self._done((file.number, number)) is None:
+            yield _broken(file, number, first, first_line(stream.error), stream.rest)
+
+    def _parquet_units(self, file: InputFile) -> Generator[Unit]:
+        number, first = 0, 1
+        try:
+            opened = parquet().ParquetFile(file.name)
+            rows = opened.metadata.num_rows
+            size = sum([opened.metadata.row_group(i).total_byte_size for i in range(opened.metadata.num_row_groups)])
+            count = max(64, min(int(self._bytes * rows / max(size, 1)), 65_536))
+            for batch in opened.iter_batches(batch_size=count, columns=self._columns(opened.schema_arrow)):
+                if self._done((file.number, number)) is None:
+                    done = int(file.size * (first - 1 + batch.num_rows) / max(rows, 1))
+                    yield Unit(file.number, number, "arrow", first, batch.num_rows, done, 0, _ipc(batch))
+                number, first = number + 1, first + batch.num_rows
+        except (OSError, ValueError) as error:
+            if self._done((file.number, number)) is None:
+                yield _broken(file, number, first, first_line(error), b"")
+
+    def _columns(self, schema: Schema) -> list[str]:
+        """The columns of a Parquet file that are read."""
+        options = self._reader.options
+        heads = [name if name in schema.names else name.split(".")[0] for name in (*options.columns, *options.kept)]
+        return list(dict.fromkeys(heads))
+
+
+def _line_length(opened: BinaryIO, length: int) -> int:
+    """The length of a line whose first bytes have no line break, without keeping it."""
+    while chunk := opened.read(_CHUNK):
+        at = chunk.find(b"\n")
+        if at >= 0:
+            return length + at + 1
+        length += len(chunk)
+    return length
+
+
+class _LineStream:
+    """Takes whole lines from a compressed file. It never holds more than a long line, however much one byte unpacks to.
+
+    `error` is why the file cannot be read to its end, and `rest` then what stands behind the last whole line. `dropped`
+    is the length of the line that was just taken if it is too long; then only its beginning was taken.
+    """
+
+    def __init__(self, raw: BinaryIO, compression: str) -> None:
+        self._pieces = unpacked(raw, compression)
+        self._at_end = False
+        self.rest = b""
+        self.error: Exception | None = None
+        self.dropped = 0
+
+    def take(self, size: int) -> bytes:
+        """The next whole lines, of about so many bytes; b"" at the end."""
+        self.dropped = 0
+        parts, length, has_end = [self.rest], len(self.rest), b"\n" in self.rest
+        while (length < size or not has_end) and length <= MAX_LINE and (chunk := self._read()):
+            parts.append(chunk)
+            length += len(chunk)
+            has_end = has_end or b"\n" in chunk
+        data = b"".join(parts)
+        if not has_end and length > MAX_LINE:
+            return self._drop(data)
+        end = len(data) if self._at_end and self.error is None else data.rfind(b"\n") + 1
+        self.rest = data[end:]
+        return data[:end]
+
+    def _read(self) -> bytes:
+        """The next bytes; b"" at the end, or where they cannot be read."""
+        if self._at_end:
+            return b""
+        try:
+            chunk = next(self._pieces, b"")
+        except (OSError, ValueError) as error:
+            self.error, chunk = error, b""
+        self._at_end = not chunk
+        return chunk
+
+    def _drop(self, head: bytes) -> bytes:
+        """Leave out a line that is too long; returns its beginning."""
+        self.dropped, self.rest = len(head), b""
+        while chunk := self._read():
+            at = chunk.find(b"\n")
+            if at >= 0:
+                self.dropped, self.rest = self.dropped + at + 1, chunk[at + 1 :]
+                break
+            self.dropped += len(chunk)
+        return head[:LINE_HEAD]
+
+
+def _long_line(length: int) -> str:
+    return f"the line has {length:,} bytes; the limit is {MAX_LINE:,}"
+
+
+def _broken(file: InputFile, number: int, first: int, message: str, rest: bytes) -> Unit:
+    """The unit that says from where on a file cannot be read."""
+    error = RowError("unreadable-input", f"the file cannot be read from here on: {message}")
+    return Unit(file.number, number, "unreadable", first, 1, file.size, 0, rest[:LINE_HEAD], error)
+
+
+def _ipc(batch: RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()

@@ -1,0 +1,133 @@
+"""Parts: what a worker makes of a unit, and writes in one step.
+
+The bad rows of a unit are written before its part, and both aside: a part that is there is complete, and so is what was
+left out of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from .arrow import RecordBatch, pa, parquet
+from .errors import RowError
+
+Output = Literal["parquet", "jsonl"]
+
+#: Columns with few different values, for which Parquet keeps a dictionary.
+_DICTIONARIES = [
+    "file", "format", "status",
+    *[f"segments.list.element.{name}" for name in ("kind", "name", "status")],
+    "tool_calls.list.element.name", "actions.list.element.type", "actions.list.element.name",
+    "payloads.list.element.type",
+    *[f"diagnostics.list.element.{name}" for name in ("code", "severity", "message", "format", "label")],
+    *[f"repairs.list.element.{name}" for name in ("code", "level", "after")],
+]  # fmt: skip
+
+
+def part_path(folder: Path, name: str, output: Output) -> Path:
+    """The path of a part."""
+    return folder / "parts" / f"{name}.{output}"
+
+
+def quarantine_path(folder: Path, name: str) -> Path:
+    """The path of the bad rows of a unit."""
+    return folder / "quarantine" / f"{name}.jsonl"
+
+
+def write_unit(folder: Path, name: str, batch: RecordBatch, bad: Sequence[dict[str, Any]], output: Output) -> None:
+    """Write the part of a unit, and before it the rows that could not be read. Raises OSError."""
+    path = quarantine_path(folder, name)
+    if bad:
+        text = "".join([json.dumps(row, ensure_ascii=False) + "\n" for row in bad])
+        _write(path, text.encode("utf-8", "surrogatepass"))
+    else:
+        path.unlink(missing_ok=True)
+    target = part_path(folder, name, output)
+    aside = _aside(target)
+    if output == "jsonl":
+        aside.write_bytes(json_lines(batch))
+    else:
+        write_parquet(batch, aside)
+    os.replace(aside, target)
+
+
+def write_parquet(batch: RecordBatch, path: Path) -> None:
+    """Write a batch as a file of Parquet."""
+    table = pa.Table.from_batches([batch])
+    parquet().write_table(table, path, compression="zstd", compression_level=1, use_dictionary=_DICTIONARIES)
+
+
+def json_lines(batch: RecordBatch) -> bytes:
+    """The rows of a batch as JSON lines, in the fields of the schema; `error`, which is always null, is left out."""
+    lines: list[str] = []
+    for row in _plain_rows(batch):
+        del row["error"]
+        lines.append(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
+    return "".join(lines).encode("utf-8", "surrogatepass")
+
+
+def _plain(value: object) -> str:
+    """What JSON has no word for: bytes in base 64, other things as text."""
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def _plain_rows(batch: RecordBatch) -> list[dict[str, Any]]:
+    """The rows as dicts. What Python cannot hold of them is bytes if it is text that is not UTF-8, or else told."""
+    try:
+        return batch.to_pylist()
+    except ValueError:
+        columns = {
+            name: [_plain_value(scalar) for scalar in cast("Any", batch.column(name))] for name in batch.schema.names
+        }
+    return [{name: values[row] for name, values in columns.items()} for row in range(batch.num_rows)]
+
+
+def _plain_value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return scalar.as_buffer().to_pybytes() if hasattr(scalar, "as_buffer") else f"not UTF-8: {error}"
+    except ValueError:
+        return str(scalar.cast(pa.string()))
+
+
+def _write(path: Path, data: bytes) -> None:
+    aside = _aside(path)
+    aside.write_bytes(data)
+    os.replace(aside, path)
+
+
+def _aside(path: Path) -> Path:
+    """Where a file is written before it is moved into its place; other processes use other names."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def bad_row(file: str, line: int, id: str | None, error: RowError, raw: str | bytes) -> dict[str, Any]:
+    """A line of a quarantine: where the row stands, why it is here, and what it is, in base 64 if it is no UTF-8."""
+    row = {"file": file, "line": line, "id": id, "code": error.code, "message": error.message}
+    if isinstance(raw, bytes):
+        try:
+            raw = raw.decode()
+        except UnicodeDecodeError:
+            return {**row, "raw_base64": base64.b64encode(raw).decode()}
+    return {**row, "raw": raw}
+
+
+def raw_of(batch: RecordBatch, row: int) -> str:
+    """A row of Arrow as JSON."""
+    return json.dumps(_plain_rows(batch.slice(row, 1))[0], ensure_ascii=False, default=_plain)
+
+
+def good_rows(batch: RecordBatch, errors: Sequence[tuple[int, RowError]]) -> RecordBatch:
+    """The rows that could be read."""
+    if not errors:
+        return batch
+    mask = [True] * batch.num_rows
+    for row, _ in errors:
+        mask[row] = False
+    return batch.filter(pa.array(mask, pa.bool_()))

@@ -1,0 +1,245 @@
+"""The pool: one process for each core, kept warm, replaced when it dies.
+
+A worker has one unit at a time, and the next ones are cut while it works, so memory does not grow with the input. A row
+that a worker dies of, or that takes too long, is tried once more alone. If that fails too, it is left out of its unit,
+with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, cast
+
+from .errors import BatchError, RowError
+from .units import Unit
+from .worker import NO_ROW, Done, Failed, Setup, map_cursors, receive, send
+
+#: So many workers may die of one unit while they read no row, or before they are ready, until the batch ends.
+_MAX_DEATHS = 3
+#: How long workers may take to end, in seconds.
+_PATIENCE = 2.0
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from outspoken.batch.worker import main; main()"
+
+
+class StoppedError(BatchError):
+    """The batch cannot go on. What was done stays, and the same command goes on from there."""
+
+
+class _Process:
+    """A worker as the pool sees it."""
+
+    def __init__(self, setup: Setup, answers: queue.SimpleQueue[tuple[_Process, object]]) -> None:
+        self.place = setup.place
+        self.unit: Unit | None = None
+        self.since = time.monotonic()
+        self.row = NO_ROW
+        self.is_late = self.is_ready = False
+        self._errors = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # Ctrl-C is for the pool alone
+        )
+        threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
+        self._send(setup)
+
+    def give(self, unit: Unit) -> None:
+        """Let the worker read a unit. If it is dead, the pool hears of that by itself."""
+        self.unit, self.since, self.row = unit, time.monotonic(), NO_ROW
+        self._send(unit)
+
+    def _send(self, message: object) -> None:
+        pipe = self.process.stdin
+        assert pipe is not None
+        try:
+            send(cast("BinaryIO", pipe), message)
+        except OSError:
+            return
+
+    def _listen(self, answers: queue.SimpleQueue[tuple[_Process, object]]) -> None:
+        pipe = self.process.stdout
+        assert pipe is not None
+        try:
+            while True:
+                answers.put((self, receive(cast("BinaryIO", pipe))))
+        except (EOFError, OSError):
+            answers.put((self, EOFError()))
+
+    def end(self) -> str:
+        """End the process, and say how it ended."""
+        self.process.kill() if self.is_late else None
+        try:
+            code = self.process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    continue
+        self._errors.seek(0)
+        printed = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+        self._errors.close()
+        how = f"ended with code {code}" if code >= 0 else f"was killed by {_signal_name(-code)}"
+        return f"{how}: {printed.splitlines()[-1]}" if printed else how
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class Pool:
+    """Workers that read units. Use it as a context manager; leaving it ends the workers at once."""
+
+    def __init__(self, setup: Setup, count: int) -> None:
+        self._setup = setup
+        self._count = count
+        self._timeout = setup.options.row_timeout
+        self._answers: queue.SimpleQueue[tuple[_Process, object]] = queue.SimpleQueue()
+        self._workers: list[_Process | None] = [None] * count
+        self._again: deque[Unit] = deque()
+        #: how often workers died of a unit, and of a row of it (or of none of its rows)
+        self._deaths: dict[tuple[tuple[int, int], int], int] = {}
+        #: how many workers have ended one behind the other before they were ready
+        self._false_starts = 0
+        self._is_open = True
+
+    def __enter__(self) -> Pool:
+        self._cursor_folder = tempfile.TemporaryDirectory(prefix="outspoken-", ignore_cleanup_errors=True)
+        self._cursor_file = Path(self._cursor_folder.name) / "cursors"
+        self._cursor_file.write_bytes(b"\xff" * 8 * self._count)
+        self._cursors = memoryview(map_cursors(str(self._cursor_file))).cast("q")
+        for place in range(self._count):
+            self._start(place)
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_open = False
+        workers = [worker for worker in self._workers if worker is not None]
+        for worker in workers:
+            worker.process.kill()
+        for worker in workers:
+            worker.end()
+        self._cursor_folder.cleanup()
+
+    def _start(self, place: int) -> None:
+        self._cursors[place] = NO_ROW
+        setup = replace(self._setup, cursors=str(self._cursor_file), place=place, parent=os.getpid())
+        self._workers[place] = _Process(setup, self._answers)
+
+    def run(self, units: Iterable[Unit]) -> Generator[Done]:
+        """Read units, and say of each when it is done, in the order in which they are.
+
+        Raises StoppedError if the batch cannot go on.
+        """
+        source, ahead, at_end, free = iter(units), deque[Unit](), False, set[int]()
+        while True:
+            while not at_end and len(ahead) < self._count and self._answers.empty():
+                unit = next(source, None)
+                at_end = unit is None
+                ahead += [] if unit is None else [unit]
+                self._feed(free, ahead)
+            self._feed(free, ahead)
+            if at_end and not ahead and not self._again and not any(w and w.unit for w in self._workers):
+                return
+            worker, answer = self._answers.get()
+            if worker is not self._workers[worker.place]:
+                continue
+            done = self._take(worker, answer)
+            free.discard(worker.place)  # as long as a worker that replaces it is not ready
+            if worker is self._workers[worker.place] and worker.unit is None:
+                free.add(worker.place)
+            if done is not None:
+                yield done
+
+    def _feed(self, free: set[int], ahead: deque[Unit]) -> None:
+        """Give units to the workers that have none, first those that are read again."""
+        for place in sorted(free):
+            waiting = self._again or ahead
+            worker = self._workers[place]
+            if waiting and worker is not None:
+                free.discard(place)
+                worker.give(waiting.popleft())
+
+    def _take(self, worker: _Process, answer: object) -> Done | None:
+        """Take the answer of a worker: that it is ready, what became of its unit, or that it is gone."""
+        if answer is None:
+            worker.is_ready = True
+            return None
+        unit, worker.unit = worker.unit, None
+        if isinstance(answer, Failed):
+            raise StoppedError(answer.message)
+        if isinstance(answer, EOFError):
+            self._died(worker, unit)
+            return None
+        if isinstance(answer, Done) and unit is not None:
+            if unit.only is not None:  # the row did no harm alone: the whole unit is read again
+                self._again.append(replace(unit, only=None))
+                return None
+            return answer
+        return None
+
+    def _died(self, worker: _Process, unit: Unit | None) -> None:
+        """Replace a worker that has died, and find out what of."""
+        place, row, is_late = worker.place, self._cursors[worker.place], worker.is_late
+        how = worker.end()
+        self._workers[place] = None
+        self._false_starts = 0 if worker.is_ready else self._false_starts + 1
+        if self._false_starts >= _MAX_DEATHS:
+            raise StoppedError(f"a worker cannot start; it {how}")
+        if unit is not None:
+            self._again.append(self._blame(unit, row, how, is_late=is_late))
+        self._start(place)
+
+    def _blame(self, unit: Unit, row: int, how: str, *, is_late: bool) -> Unit:
+        """What is to be read again of a unit that a worker died of while it read a row."""
+        key = unit.key, row
+        count = self._deaths[key] = self._deaths.get(key, 0) + 1
+        if row == NO_ROW:
+            if count >= _MAX_DEATHS:
+                place = f"the unit at line {unit.first:,} of `{self._setup.files[unit.file].name}`"
+                raise StoppedError(f"{count} workers ended while they read {place}; the last one {how}")
+            return replace(unit, only=None)
+        if count == 1:
+            return unit.alone(row)
+        if is_late:
+            return unit.without(row, RowError("timeout", f"the row took longer than {self._timeout:g} s, twice"))
+        return unit.without(row, RowError("worker-died", f"the worker that read this row {how}, twice"))
+
+    def _watch(self) -> None:
+        """Kill workers that read one row for too long."""
+        pause = min(self._timeout / 4, 0.5)
+        while self._is_open:
+            time.sleep(pause)
+            now = time.monotonic()
+            for worker in list(self._workers):
+                if worker is None or worker.unit is None:
+                    continue
+                row = self._cursors[worker.place]
+                if row != worker.row:
+                    worker.row, worker.since = row, now
+                elif row != NO_ROW and now - worker.since > self._timeout:
+                    worker.is_late = True
+                    worker.process.kill()

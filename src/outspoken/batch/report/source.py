@@ -1,0 +1,176 @@
+"""The folder of results as a report reads it: what batch it is, and its rows in chunks of a few columns."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from outspoken.batch.arrow import RecordBatch, compute, pa, parquet
+from outspoken.batch.errors import BatchError
+from outspoken.batch.inputs import MANIFEST, reason_of
+from outspoken.batch.outputs import OutputFolder
+from outspoken.batch.schema import COLUMNS, kept_name, struct_of
+from outspoken.batch.summary import Summary
+
+#: The fields of segments that are read.
+_SEGMENT = ("kind", "name", "status", "start", "end")
+_SEGMENTS = pa.list_(struct_of("kind name status start:int32 end:int32"))
+_NAMES = ("line", "id", "format", "status", "chars", "segments", "tool_calls", "diagnostics", "repairs")
+#: The columns that are read, with the types that are read of them.
+_TYPES: dict[str, Any] = {name: _SEGMENTS if name == "segments" else COLUMNS[name] for name in _NAMES}
+#: A chunk has at most so many rows, and of JSON lines, about so many bytes.
+ROWS, _BYTES = 4096, 8 << 20
+_PART = re.compile(r"part-(\d+)-(\d+)\.(?:parquet|jsonl)")
+
+
+class Part(NamedTuple):
+    """A part of the results."""
+
+    file: int
+    path: Path
+
+
+class Chunk(NamedTuple):
+    """Some rows of a part, and their times if a column of times was asked for."""
+
+    file: int
+    rows: RecordBatch
+    times: list[Any] | None
+
+
+class Source:
+    """A folder of results. Raises BatchError if it holds no batch, or one that is not complete unless that is wanted.
+
+    `options` are those of the batch, `inputs` the names of its files, and `lasts` the numbers of their last lines that
+    are read. `time_column` is the name of a kept column of the input.
+    """
+
+    def __init__(self, folder: Path, *, time_column: str | None = None, partial: bool = False) -> None:
+        self.folder = folder
+        results = OutputFolder(folder)
+        self.summary: Summary = results.read_summary()
+        self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
+        self.options: dict[str, Any] = self.manifest["options"]
+        self.inputs: list[str] = [one["name"] for one in self.manifest["inputs"]]
+        self.time_column = time_column
+        self._time_name = None if time_column is None else self._kept(time_column)
+        self.parts = _parts(folder, len(self.inputs))
+        ends = self._ends(results)
+        self.lasts = [max([end.first + end.lines - 1 for end in one], default=0) for one in ends]
+        self.share = self._share(ends)
+        if not self.summary.complete and not partial:
+            raise BatchError(
+                f"the batch in `{folder}` is not complete: {self.summary.total.lines:,} lines are done, "
+                f"about {self.share:.0%} of the input; run the same `outspoken batch` again to go on, "
+                "or use `--partial` for a report of what is done"
+            )
+
+    def _kept(self, name: str) -> str:
+        """The name of a kept column in the results. Raises BatchError if it is not kept."""
+        kept = [one.rpartition(":")[0] or one for one in self.options["keep"]]
+        if name not in kept:
+            known = f"the batch keeps {', '.join([f'`{one}`' for one in kept])}" if kept else "the batch keeps none"
+            raise BatchError(f"`{name}` is no column that is kept; {known}; see `--keep` of `outspoken batch`")
+        return kept_name(name)
+
+    def _ends(self, results: OutputFolder) -> list[list[Any]]:
+        """The ends of the units that are done, by file."""
+        if self.summary.complete:
+            results.read_units()
+        found: list[list[Any]] = [[] for _ in self.inputs]
+        for file, end in results.ends():
+            found[file].append(end)
+        return found
+
+    def _share(self, ends: list[list[Any]]) -> float:
+        """About how much of the bytes of the input is done."""
+        done = 0
+        for one in ends:
+            plain = sum([end.length for end in one])
+            done += plain or max([end.offset for end in one], default=0)
+        return min(1.0, done / max(1, sum([one["size"] for one in self.manifest["inputs"]])))
+
+    def chunks(self) -> Generator[Chunk]:
+        """The rows of all parts in their order. Raises BatchError for a part that cannot be read."""
+        for part in self.parts:
+            try:
+                is_lines = part.path.suffix == ".jsonl"
+                for rows, times in (self._read_lines if is_lines else self._read_parquet)(part.path):
+                    yield Chunk(part.file, rows, times)
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise BatchError(
+                    f"cannot read the part `{part.path}`: {reason_of(error)}; remove it and run the same "
+                    "`outspoken batch` again, which makes it anew"
+                ) from error
+
+    def quarantine(self) -> Generator[dict[str, Any]]:
+        """The rows in quarantine. Raises BatchError if a file of them cannot be read."""
+        for part in self.parts:
+            path = self.folder / "quarantine" / f"{part.path.stem}.jsonl"
+            if not path.exists():
+                continue
+            try:
+                with path.open("rb") as lines:
+                    for line in lines:
+                        yield json.loads(line.decode("utf-8", "surrogatepass"))
+            except (OSError, ValueError) as error:
+                raise BatchError(f"cannot read `{path}`: {reason_of(error)}") from error
+
+    def _read_parquet(self, path: Path) -> Generator[tuple[RecordBatch, list[Any] | None]]:
+        names = [name for name in _NAMES if name != "segments"]
+        names += [f"segments.list.element.{name}" for name in _SEGMENT]
+        if self._time_name is not None:
+            names.append(self._time_name)
+        with parquet().ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=ROWS, columns=names):
+                yield batch, None if self._time_name is None else _times(batch.column(self._time_name))
+
+    def _read_lines(self, path: Path) -> Generator[tuple[RecordBatch, list[Any] | None]]:
+        with path.open("rb") as lines:
+            for rows in _groups(lines):
+                arrays = [pa.array([row[name] for row in rows], type) for name, type in _TYPES.items()]
+                times = None if self._time_name is None else [row[self._time_name] for row in rows]
+                yield cast("RecordBatch", pa.RecordBatch.from_arrays(arrays, names=list(_TYPES))), times
+
+
+def _groups(lines: Iterable[bytes]) -> Generator[list[dict[str, Any]]]:
+    """The objects of some lines, in groups. Lone surrogates, which Arrow cannot hold, become question marks."""
+    group: list[dict[str, Any]] = []
+    size = 0
+    for line in lines:
+        group.append(json.loads(line.decode("utf-8", "replace")))
+        size += len(line)
+        if len(group) >= ROWS or size >= _BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _times(column: Any) -> list[Any]:
+    """The values of a column of times: numbers of seconds for times of Arrow, else as they are."""
+    if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type):
+        return [None if t is None else t / 1e6 for t in _microseconds(column)]
+    return column.to_pylist() if not pa.types.is_nested(column.type) else [None] * len(column)
+
+
+def _microseconds(column: Any) -> list[int | None]:
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("s"))
+    if not pa.types.is_timestamp(column.type):
+        return [None] * len(column)
+    made = compute().cast(column, pa.timestamp("us", column.type.tz), safe=False)
+    return made.cast(pa.int64()).to_pylist()
+
+
+def _parts(folder: Path, files: int) -> list[Part]:
+    """The parts of a folder in the order of the input."""
+    found: list[tuple[int, int, Path]] = []
+    for path in (folder / "parts").glob("part-*"):
+        match = _PART.fullmatch(path.name)
+        if match is not None and int(match[1]) < files:
+            found.append((int(match[1]), int(match[2]), path))
+    return [Part(file, path) for file, _, path in sorted(found)]

@@ -1,0 +1,259 @@
+"""`RowReader`: one row to a reply, or to the reason why it cannot be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from outspoken.notations.tools import Tools
+from outspoken.parsing.parser import Parser
+from outspoken.results.arguments import kind_of
+from outspoken.results.diagnostics import Diagnostic
+from outspoken.results.errors import LimitError, ToolError, UnknownFormatError
+from outspoken.results.settings import Settings
+
+from .conversations import last_answer
+from .errors import RowError, UnreadableRowError
+
+if TYPE_CHECKING:
+    from outspoken.providers.replies import ProviderReply
+
+    from .columns import ReplyColumns
+    from .options import BatchOptions
+
+#: So many parsers are kept, one for each format and list of tools.
+_MAX_PARSERS = 512
+#: Messages of exceptions are not longer than this.
+_MAX_MESSAGE = 500
+
+
+class Hints(NamedTuple):
+    """What the columns of a row say beside its response; None for what is not known."""
+
+    format: Any = None
+    tools: Any = None
+    prefix: Any = None
+    finish_reason: Any = None
+
+
+NO_HINTS = Hints()
+
+
+class RowReader:
+    """Reads the rows of a batch. It keeps a parser for each format and list of tools."""
+
+    def __init__(self, options: BatchOptions) -> None:
+        self._options = options
+        self._max_chars = options.max_chars
+        self._settings = Settings(max_chars=options.max_chars)
+        self._tools = Tools.of(options.tools)
+        self._tool_lists: dict[str, Tools | None] = {}
+        self._parsers: dict[tuple[str, str | None], Parser] = {}
+        self._parser = self._parser_of(NO_HINTS)
+
+    def read(self, value: Any, hints: Hints, columns: ReplyColumns) -> None:
+        """Read one row into columns. `value` is its response, or the reason why it has none that can be read."""
+        options = self._options
+        try:
+            if value.__class__ is RowError:
+                columns.add_error(value)
+            elif options.messages_column is not None:
+                self._read_messages(value, hints, columns)
+            elif options.provider is not None:
+                self._read_body(value, options.provider, hints, columns)
+            else:
+                text = value if value.__class__ is str else _text_of(value, options.text_column)
+                self._read_text(text, hints, columns)
+        except UnreadableRowError as failure:
+            columns.add_error(failure.error)
+        except Exception as error:  # whatever is wrong with one row must not cost another one
+            columns.add_error(_error_of(error))
+
+    def _read_text(self, text: str, hints: Hints, columns: ReplyColumns) -> None:
+        """Read a response in a format."""
+        if len(text) > self._max_chars:
+            raise UnreadableRowError("too-long", _too_long(len(text), self._max_chars))
+        options = self._options
+        if hints is NO_HINTS:
+            parser, prefix, reason = self._parser, options.prefix, options.finish_reason
+        else:
+            parser = self._parser_of(hints)
+            prefix = _optional_text(hints.prefix, options.prefix_column, options.prefix)
+            reason = _optional_text(hints.finish_reason, options.finish_reason_column, options.finish_reason)
+        reply = parser.parse(text, prefix=prefix, finish_reason=reason)
+        if not text.isascii() and reply.raw is not text and reply.raw != text:
+            columns.add_diagnostics([_surrogates(text, reply.raw)])
+        columns.add(reply)
+
+    def _read_body(self, value: Any, provider: str, hints: Hints, columns: ReplyColumns) -> None:
+        """Read the body of a provider's response."""
+        from outspoken.providers import ProviderFormatError, parse_response  # rows of text do not need it
+
+        if not isinstance(value, (str, bytes, Mapping)):
+            raise UnreadableRowError("no-text" if value is None else "not-text", f"the body is {kind_of(value)}")
+        if isinstance(value, (str, bytes)) and len(value) > self._max_chars:
+            raise UnreadableRowError("too-long", _too_long(len(value), self._max_chars))
+        options = self._options
+        format = _optional_text(hints.format, options.format_column, options.format)
+        try:
+            reply = parse_response(
+                cast("Any", value),
+                provider,
+                *([] if format is None else [format]),
+                tools=self._tools_of(hints.tools),
+                prefix=_optional_text(hints.prefix, options.prefix_column, options.prefix),
+                repair=options.repair,
+                settings=self._settings,
+            )
+        except ProviderFormatError as error:
+            raise UnreadableRowError("not-a-response", _shortened(str(error))) from None
+        columns.add_response(_response_fields(reply))
+        columns.add(reply)
+
+    def _read_messages(self, value: Any, hints: Hints, columns: ReplyColumns) -> None:
+        """Read the last answer of a conversation: as text, or with what it has beside that as a provider's message."""
+        answer = last_answer(value)
+        if isinstance(answer, str):
+            self._read_text(answer, hints, columns)
+            return
+        options = self._options
+        reason = _optional_text(hints.finish_reason, options.finish_reason_column, options.finish_reason)
+        body = {"choices": [{"index": 0, "message": answer, "finish_reason": reason}]}
+        format = _optional_text(hints.format, options.format_column, options.format)
+        self._read_body(body, options.provider or "openai", hints._replace(format=format or "auto"), columns)
+
+    # parsers
+
+    def _parser_of(self, hints: Hints) -> Parser:
+        """The parser for the format and the tools of a row."""
+        options = self._options
+        format = _optional_text(hints.format, options.format_column, options.format) or "auto"
+        key = None if hints.tools is None else _tools_key(hints.tools)
+        parser = self._parsers.get((format, key))
+        if parser is None:
+            if len(self._parsers) >= _MAX_PARSERS:
+                self._parsers.clear()
+            tools = self._tools_of(hints.tools)
+            parser = Parser(format, tools=tools, repair=options.repair, settings=self._settings)
+            self._parsers[format, key] = parser
+        return parser
+
+    def _tools_of(self, given: Any) -> Tools | None:
+        """The tools of a row: its own, or those of all."""
+        if given is None:
+            return self._tools
+        key = _tools_key(given)
+        if key not in self._tool_lists:
+            if len(self._tool_lists) >= _MAX_PARSERS:
+                self._tool_lists.clear()
+            try:
+                self._tool_lists[key] = Tools.of(json.loads(key))
+            except (ValueError, RecursionError):
+                raise UnreadableRowError("invalid-tools", "the tools of the row are not JSON") from None
+        return self._tool_lists[key]
+
+
+def _tools_key(given: Any) -> str:
+    """The tools of a row as JSON."""
+    return given if isinstance(given, str) else json.dumps(given, default=str)
+
+
+def _text_of(value: Any, column: str) -> str:
+    """A response that is no str: bytes as UTF-8. Raises UnreadableRowError for anything else."""
+    if value is None:
+        raise UnreadableRowError("no-text", f"`{column}` is null")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise UnreadableRowError("not-utf8", f"`{column}` is not UTF-8 at byte {error.start}") from None
+    raise UnreadableRowError("not-text", f"`{column}` is {kind_of(value)}; expected text")
+
+
+def _optional_text(value: Any, column: str | None, default: str | None) -> str | None:
+    """The value of an optional column of text, or the default where it is null."""
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise UnreadableRowError("invalid-column", f"`{column}` is {kind_of(value)}; expected text or null")
+    return value
+
+
+def _error_of(error: Exception) -> RowError:
+    """What an exception says about a row."""
+    if isinstance(error, LimitError):
+        return RowError("too-long", str(error))
+    if isinstance(error, UnknownFormatError):
+        return RowError("unknown-format", str(error))
+    if isinstance(error, ToolError):
+        return RowError("invalid-tools", str(error))
+    return RowError("failed", f"{type(error).__name__}: {_shortened(str(error))}")
+
+
+def _too_long(length: int, limit: int) -> str:
+    return f"the response has {length:,} characters; the limit is {limit:,} (`max_chars`)"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
+
+
+def _surrogates(text: str, raw: str) -> Diagnostic:
+    """What tells that half characters of a response were replaced, at the first of them."""
+    from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
+
+    places = [at for at, (one, other) in enumerate(zip(text, raw, strict=False)) if one != other]
+    count = f"{len(places)} half characters were" if len(places) > 1 else "half a character was"
+    message, at = f"{count} read as U+FFFD: a lone surrogate is no text", places[0]
+    return place_diagnostics([PendingDiagnostic("lone-surrogate", message, (at, at + 1), "warning", None)], raw)[0]
+
+
+def _response_fields(reply: ProviderReply) -> tuple[Any, ...]:
+    """The fields of the column `response`, in the order of the schema."""
+    usage, error = reply.usage, reply.error
+    counts = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens", "cached_tokens")
+    return (
+        reply.provider,
+        reply.id,
+        reply.model,
+        reply.finish_reason,
+        reply.stop_reason,
+        reply.refusal,
+        error and error.message,
+        *[getattr(usage, name, None) for name in counts],
+    )
+
+
+def kept_value(value: Any, kind: str | None, name: str) -> Any:
+    """A value of a kept column as its type has it. Raises UnreadableRowError for one that does not fit."""
+    if value is None:
+        return None
+    if kind in (None, "string", "json"):
+        is_text = kind != "json" and isinstance(value, str)
+        return value if is_text else json.dumps(value, ensure_ascii=False, default=str)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind == "bool" and isinstance(value, bool):
+        return value
+    if kind == "int64" and is_number and isinstance(value, int) and -(2**63) <= value < 2**63:
+        return value
+    if kind == "float64" and is_number and (isinstance(value, float) or abs(value) <= 2**53):
+        return float(value)
+    shown = _shortened(json.dumps(value, ensure_ascii=False, default=str))
+    raise UnreadableRowError("invalid-column", f"the kept column `{name}` is {shown}; expected {kind}")
+
+
+def dig(value: Any, path: Sequence[str]) -> Any:
+    """What a path leads to within objects; None if it leads nowhere. An object may be the JSON text of one."""
+    for key in path:
+        if isinstance(value, str) and value[:1] == "{":
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return None
+        if not isinstance(value, dict):
+            return None
+        value = cast("dict[str, Any]", value).get(key)
+    return value

@@ -1,0 +1,160 @@
+"""`Summary` and `Progress`: what a batch has read so far, as counts, as JSON and as a table."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from outspoken.results.replies import STATUSES
+
+#: How the format of plain text is shown.
+_NO_FORMAT = "none"
+
+
+@dataclass
+class Counts:
+    """The counts of a unit, or of several.
+
+    `lines` are those of the input, `blank` the empty ones of them; all others are `rows` that were read or are in
+    `quarantine`, by the codes of their errors. `statuses` are rows by format ("" for plain text) and status.
+    """
+
+    lines: int = 0
+    blank: int = 0
+    rows: int = 0
+    quarantine: dict[str, int] = field(default_factory=dict[str, int])
+    statuses: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    chars: int = 0
+    tool_calls: int = 0
+    actions: int = 0
+    payloads: int = 0
+    diagnostics: int = 0
+    repairs: int = 0
+
+    def add(self, other: Counts) -> None:
+        """Add the counts of more rows."""
+        for name in ("lines", "blank", "rows", "chars", "tool_calls", "actions", "payloads", "diagnostics", "repairs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        _add(self.quarantine, other.quarantine)
+        for format, counts in other.statuses.items():
+            _add(self.statuses.setdefault(format, {}), counts)
+
+    def count_rows(self, formats: Iterable[str | None], statuses: Iterable[str | None]) -> None:
+        """Count rows by format and status; those that could not be read have no status."""
+        for (format, status), count in Counter(zip(formats, statuses, strict=True)).items():
+            if status is not None:
+                self.rows += count
+                _add(self.statuses.setdefault(format or "", {}), {status: count})
+
+    @property
+    def quarantined(self) -> int:
+        """The number of rows in quarantine."""
+        return sum(self.quarantine.values())
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Counts:
+        """The inverse of `asdict`. Raises TypeError for anything else."""
+        return cls(**data)
+
+
+def _add(to: dict[str, int], counts: Mapping[str, int]) -> None:
+    for key, count in counts.items():
+        to[key] = to.get(key, 0) + count
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a batch is: rows read and in quarantine, and bytes of the input, all of them with earlier runs."""
+
+    rows: int
+    quarantined: int
+    bytes: int
+    total_bytes: int
+    seconds: float
+
+
+@dataclass
+class Summary:
+    """What a batch has read: all counts, the number of files and units, and the seconds of this run.
+
+    `complete` is False if the run was stopped before the end. `new` are the counts of what this run has read itself;
+    the rest was there from earlier ones.
+    """
+
+    complete: bool
+    files: int
+    units: int
+    total: Counts
+    new: Counts
+    seconds: float
+    workers: int
+
+    @property
+    def rows_per_second(self) -> float:
+        """The rows that this run has read or put in quarantine, by its seconds."""
+        return (self.new.rows + self.new.quarantined) / self.seconds if self.seconds > 0 else 0.0
+
+    def to_json(self) -> str:
+        """The summary as JSON."""
+        return json.dumps(
+            {**asdict(self), "rows_per_second": round(self.rows_per_second)}, ensure_ascii=False, indent=2
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Summary:
+        """The inverse of `to_json`. Raises ValueError for any other text."""
+        try:
+            data = json.loads(text)
+            del data["rows_per_second"]
+            total, new = Counts.from_json(data.pop("total")), Counts.from_json(data.pop("new"))
+            return cls(**data, total=total, new=new)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"the text does not contain a summary: {error!r}") from error
+
+    def to_table(self) -> str:
+        """The summary as a text table: statuses by format, quarantine by reason, and what was found."""
+        total = self.total
+        rows = [("format", "rows", *STATUSES)]
+        rows += [_status_row(name or _NO_FORMAT, total.statuses[name]) for name in sorted(total.statuses)]
+        if len(total.statuses) != 1:
+            merged: dict[str, int] = {}
+            for counts in total.statuses.values():
+                _add(merged, counts)
+            rows.append(_status_row("all", merged))
+        lines = _aligned(rows)
+        if total.quarantine:
+            found = [(code, f"{count:,}") for code, count in sorted(total.quarantine.items())]
+            lines += ["", *_aligned([("quarantine", "rows"), *found])]
+        return "\n".join([*lines, "", *self._notes()])
+
+    def _notes(self) -> list[str]:
+        total = self.total
+        read = f"{total.lines:,} lines of {self.files:,} files: {total.rows:,} rows read"
+        parts = [f"{total.quarantined:,} in quarantine", *([f"{total.blank:,} blank lines"] if total.blank else [])]
+        found = f"{total.tool_calls:,} calls, {total.actions:,} actions, {total.payloads:,} payloads"
+        speed = f"{self.seconds:,.1f} s with {self.workers} workers: {self.rows_per_second:,.0f} rows a second"
+        lines = [
+            f"{read}, {', '.join(parts)}",
+            f"{found}, {total.repairs:,} repairs, {total.diagnostics:,} diagnostics",
+        ]
+        lines.append(speed)
+        return lines if self.complete else [*lines, "not complete: run the same command again to go on"]
+
+
+def _status_row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
+    whole = sum(counts.values())
+    shares = [f"{counts.get(status, 0) / whole:.1%}" if whole else "0.0%" for status in STATUSES]
+    return name, f"{whole:,}", *shares
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows as lines, with the first column aligned to the left and all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines: list[list[str]] = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        lines.append([f"{cell:>{width}}" if n else f"{cell:<{width}}" for n, (cell, width) in enumerate(cells)])
+    return ["  ".join(line) for line in lines]

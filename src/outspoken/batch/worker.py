@@ -1,0 +1,243 @@
+"""What runs in a worker: it reads units and writes their parts, until its standard input ends.
+
+Before each row, the worker writes the number of the row into memory that it shares with the pool. So the pool knows
+which row a worker died of, or does not get done with.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import mmap
+import os
+import pickle
+import queue
+import signal
+import struct
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from .arrow import RecordBatch, Schema, nulls, pa, parquet
+from .errors import BatchError, RowError
+from .function import BatchReader, Rows
+from .inputs import InputFile, reason_of, unreadable
+from .lines import LineReader
+from .options import BatchOptions
+from .parts import Output, bad_row, good_rows, raw_of, write_unit
+from .schema import kept_name
+from .summary import Counts
+from .units import Unit
+
+#: What stands in the shared memory while no row is read.
+NO_ROW = -1
+_LENGTH = struct.Struct("<Q")
+#: Linux: send a signal when the parent ends.
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is told once: how to read, where to write, and its place in the shared memory."""
+
+    options: BatchOptions
+    files: tuple[InputFile, ...]
+    schema: Schema
+    folder: Path
+    output: Output
+    cursors: str
+    place: int
+    parent: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """A unit is read and its part is written."""
+
+    unit: Unit
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The batch cannot go on: an input has changed, or a part cannot be written."""
+
+    message: str
+
+
+def send(file: BinaryIO, message: object) -> None:
+    """Write a message to a pipe."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    file.write(_LENGTH.pack(len(data)))
+    file.write(data)
+    file.flush()
+
+
+def receive(file: BinaryIO) -> Any:
+    """Read a message from a pipe. Raises EOFError at its end."""
+    head = file.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    (length,) = _LENGTH.unpack(head)
+    data = file.read(length)
+    if len(data) < length:
+        raise EOFError
+    return pickle.loads(data)
+
+
+def map_cursors(path: str) -> mmap.mmap:
+    """The shared memory of the pool: a number for each worker."""
+    with open(path, "r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
+
+
+class Worker:
+    """Reads units with the setup of a pool."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._reader = BatchReader(setup.options)
+        self._lines = LineReader(setup.options)
+        memory = memoryview(map_cursors(setup.cursors)).cast("q")
+        self._cursor = memory[setup.place : setup.place + 1]
+
+    def warm(self) -> None:
+        """Load what the first row needs, so that it is there before the first unit."""
+        parquet()
+        self._reader.read(Rows([""]))
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+
+    def run(self, unit: Unit) -> Done | Failed:
+        """Read a unit."""
+        try:
+            if unit.kind == "arrow":
+                counts = self._read_arrow(unit)
+            elif unit.kind == "unreadable":
+                counts = self._refuse(unit)
+            else:
+                counts = self._read_lines(unit)
+        except BatchError as error:
+            return Failed(str(error))
+        except OSError as error:
+            return Failed(f"cannot write to `{self._setup.folder}`: {reason_of(error)}")
+        finally:
+            self._cursor[0] = NO_ROW
+        gc.collect(0)  # what the rows of this unit have left behind; older objects are tables, and stay
+        return Done(unit, counts)
+
+    def _read_lines(self, unit: Unit) -> Counts:
+        file = self._setup.files[unit.file]
+        data = unit.data if unit.kind == "lines" else _read_range(file, unit)
+        rows, raws = self._lines.read(data, unit.first, file.name)
+        return self._write(unit, rows, raws)
+
+    def _read_arrow(self, unit: Unit) -> Counts:
+        batch: RecordBatch = pa.ipc.open_stream(unit.data).read_next_batch()
+        rows = self._reader.rows_of(batch)
+        rows.file, rows.lines = self._setup.files[unit.file].name, list(range(unit.first, unit.first + unit.lines))
+        return self._write(unit, rows, batch)
+
+    def _refuse(self, unit: Unit) -> Counts:
+        """Write that the rest of a file, or a line, cannot be read."""
+        setup, error = self._setup, unit.error
+        assert error is not None
+        bad = bad_row(setup.files[unit.file].name, unit.first, None, error, unit.data)
+        bad |= {"offset": unit.offset, "bytes": unit.length} if unit.length else {}
+        empty = self._reader.read(Rows([]))
+        batch = self._reader.make_batch(self._empty_rows(), empty, setup.schema)
+        write_unit(setup.folder, unit.name, batch, [bad], setup.output)
+        return Counts(lines=1, quarantine={error.code: 1})
+
+    def _empty_rows(self) -> Rows:
+        kept: dict[str, Any] = {}
+        for name in self._setup.options.kept:
+            kept[name] = nulls(0, self._setup.schema.field(kept_name(name)).type)
+        return Rows([], kept=kept, lines=[])
+
+    def _write(self, unit: Unit, rows: Rows, raws: list[str | bytes] | RecordBatch) -> Counts:
+        """Read rows, and write what comes of them."""
+        setup, values = self._setup, rows.values
+        for row, error in unit.skipped:
+            values[row] = error
+        if unit.only is not None:
+            values[:] = [value if n == unit.only else _NOT_NOW for n, value in enumerate(values)]
+        columns = self._reader.read(rows, self._cursor)
+        self._cursor[0] = NO_ROW
+        counts = Counts(lines=unit.lines, blank=unit.lines - len(values))
+        columns.count(counts)
+        if unit.only is None:
+            batch = self._reader.make_batch(rows, columns, setup.schema)
+            bad = [self._bad_row(unit, rows, row, error, raws) for row, error in columns.errors()]
+            write_unit(setup.folder, unit.name, good_rows(batch, columns.errors()), bad, setup.output)
+        return counts
+
+    def _bad_row(
+        self, unit: Unit, rows: Rows, row: int, error: RowError, raws: list[str | bytes] | RecordBatch
+    ) -> dict[str, Any]:
+        raw = raws[row] if isinstance(raws, list) else raw_of(raws, row)
+        line = rows.lines[row] if rows.lines is not None else unit.first + row
+        return bad_row(rows.file or "", line, self._reader.id_of(rows, row), error, raw)
+
+
+_NOT_NOW = RowError("failed", "another row is tried alone")
+
+
+def _read_range(file: InputFile, unit: Unit) -> bytes:
+    """The bytes of a unit of a plain file. Raises BatchError if the file is not what it was."""
+    file.check_unchanged()
+    try:
+        with open(file.name, "rb") as opened:
+            opened.seek(unit.offset)
+            data = opened.read(unit.length)
+    except OSError as error:
+        raise unreadable(file.name, error) from error
+    if len(data) < unit.length:
+        file.check_unchanged()
+    return data
+
+
+# the process
+
+
+def main() -> None:
+    """Run a worker: the setup and the units come by standard input, and the answers go to what was standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool sees to the end
+    units, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    setup: Setup = receive(units)
+    _end_with(setup.parent)
+    pa.set_cpu_count(1)  # there is a process for each core
+    worker = Worker(setup)
+    worker.warm()
+    waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(units, waiting), daemon=True).start()
+    send(answers, None)
+    while True:
+        try:
+            send(answers, worker.run(waiting.get()))
+        except BrokenPipeError:
+            os._exit(1)
+
+
+def _listen(units: BinaryIO, waiting: queue.SimpleQueue[Unit]) -> NoReturn:
+    """Take units as they come. When there are no more, or the pool is gone, the process ends, whatever it is doing."""
+    try:
+        while True:
+            waiting.put(receive(units))
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _end_with(parent: int) -> None:
+    """End the process when the pool's does, even if a row holds the interpreter."""
+    if sys.platform == "linux":
+        try:
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        except (OSError, AttributeError):
+            return
+        if os.getppid() != parent:
+            os._exit(1)

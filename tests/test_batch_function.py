@@ -1,0 +1,343 @@
+"""`BatchReader`: from a batch of Arrow to a batch of Arrow, the function that all engines share."""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+from outspoken import Parser, ToolError, UnknownFormatError
+from outspoken.actions import Click
+from outspoken.batch import BatchError, BatchOptions, BatchReader
+from outspoken.batch.arrow import RecordBatch, pa
+from outspoken.batch.columns import text_of_reply
+from outspoken.batch.schema import COLUMNS, make_schema
+from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Text, ToolCall
+from tests.cases import CASES
+
+#: Of so many cases of the corpus, one is read.
+SHARE = 25
+CALL = '<tool_call>\n{"name": "find", "arguments": {"city": "Paris", "n": 3}}\n</tool_call>'
+
+
+def batch(**columns: list[Any]) -> RecordBatch:
+    """A batch with columns of inferred types."""
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def read(options: BatchOptions | None = None, **columns: list[Any]) -> list[dict[str, Any]]:
+    """The rows that are read of a batch, which fits its schema."""
+    reader, given = BatchReader(options), batch(**columns)
+    made = reader(given)
+    assert made.schema.equals(reader.schema(given.schema))
+    pa.Table.from_batches([made]).validate(full=True)
+    return made.to_pylist()
+
+
+def codes(rows: list[dict[str, Any]]) -> list[str | None]:
+    """The codes of the errors of rows."""
+    return [row["error"] and row["error"]["code"] for row in rows]
+
+
+def check_row(row: dict[str, Any], reply: Reply) -> None:
+    """Does a row say all that a reply does?"""
+    assert row["error"] is None
+    assert (row["format"], row["status"], row["text"]) == (reply.format, reply.status, reply.text)
+    assert (row["reasoning"], row["needs_more_work"]) == (reply.reasoning, reply.needs_more_work)
+    assert row["chars"] == len(reply.raw)
+    assert (row["unread"] and json.loads(row["unread"])) == (reply.unread or None)
+    assert [(c["name"], json.loads(c["arguments"]), c["id"]) for c in row["tool_calls"]] == [
+        (call.name, call.arguments, call.id) for call in reply.tool_calls
+    ]
+    assert [(a["type"], a["name"], a["id"]) for a in row["actions"]] == [
+        (action.type, action.name, action.id) for action in reply.actions
+    ]
+    for found, action in zip(row["actions"], reply.actions, strict=True):
+        known = {"name": action.name, "raw": action.raw, "span": action.span, "status": action.status}
+        more = {"repairs": action.repairs, "id": action.id, "order": action.order}
+        assert type(action).model_validate({**json.loads(found["data"]), **known, **more}) == action
+    assert [(p["type"], json.loads(p["data"])) for p in row["payloads"]] == [(p.type, p.data) for p in reply.payloads]
+    check_segments(row["segments"], reply)
+    check_findings(row, reply)
+
+
+def check_segments(found: list[dict[str, Any]], reply: Reply) -> None:
+    """Do the segments of a row say what those of a reply do?"""
+    assert [(s["kind"], s["start"], s["end"]) for s in found] == [(s.kind, *s.span) for s in reply.segments]
+    assert [s["status"] for s in found] == [getattr(s, "status", "ok") for s in reply.segments]
+    for row, segment in zip(found, reply.segments, strict=True):
+        if isinstance(segment, Text | Reasoning):
+            assert (row["text"], row["data"]) == (segment.text, None)
+        if isinstance(segment, ToolCall):
+            assert (row["name"], row["id"], json.loads(row["data"])) == (segment.name, segment.id, segment.arguments)
+            assert row["text"] == (None if segment in reply.tool_calls else segment.arguments_text)
+        if isinstance(segment, JsonValue):
+            assert row["data"] == segment.raw
+        if isinstance(segment, Payload):
+            assert (row["name"], json.loads(row["data"])) == (segment.type, segment.data)
+
+
+def check_findings(row: dict[str, Any], reply: Reply) -> None:
+    """Are the diagnostics and the repairs of a reply in a row, with every field?"""
+    diagnostics = [
+        {
+            **d.model_dump(exclude={"span"}),
+            "notes": list(d.notes),
+            "helps": list(d.helps),
+            "start": d.span[0],
+            "end": d.span[1],
+        }
+        for d in reply.diagnostics
+    ]
+    assert row["diagnostics"] == diagnostics
+    repairs = [{**r.model_dump(exclude={"span"}), "start": r.span[0], "end": r.span[1]} for r in reply.repairs]
+    assert [{**one, "path": tuple(json.loads(one["path"]))} for one in row["repairs"]] == repairs
+
+
+def test_every_response_of_the_corpus_is_read_as_by_parse() -> None:
+    cases = CASES[::SHARE]
+    texts = [case.text for case in cases]
+    rows = read(BatchOptions(format_column="format"), text=texts, format=[case.format for case in cases])
+    for case, row in zip(cases, rows, strict=True):
+        reply = Parser(case.format).parse(case.text)
+        check_row(row, reply)
+        if any(segment.kind in ("text", "json") for segment in reply.segments):
+            assert text_of_reply(reply) == reply.text
+
+
+def test_columns_are_those_of_the_schema_in_its_order() -> None:
+    reader = BatchReader(BatchOptions(keep=("n", "text"), id_column="n"))
+    made = reader(batch(text=[CALL, "hello"], n=[1, None]))
+    assert made.schema.names == [*COLUMNS, "n", "input_text", "error"]
+    assert made.schema.field("n").type == pa.int64()
+    rows = made.to_pylist()
+    assert [(row["id"], row["n"], row["input_text"]) for row in rows] == [("1", 1, CALL), (None, None, "hello")]
+
+
+def test_no_rows_have_the_same_schema() -> None:
+    reader = BatchReader(BatchOptions(keep=("n",)))
+    full, empty = batch(text=["a"], n=[1]), batch(text=["a"], n=[1]).slice(0, 0)
+    assert reader(empty).num_rows == 0
+    assert reader(empty).schema.equals(reader(full).schema)
+
+
+def test_a_bad_row_costs_no_other() -> None:
+    rows = read(BatchOptions(max_chars=100, format="hermes"), text=[CALL, "x" * 101, None, "hello"])
+    assert codes(rows) == [None, "too-long", "no-text", None]
+    assert rows[1]["error"]["message"] == "the response has 101 characters; the limit is 100 (`max_chars`)"
+    assert rows[1]["status"] is None
+    assert rows[1]["segments"] == []
+    assert rows[0]["tool_calls"][0]["arguments"] == '{"city": "Paris", "n": 3}'
+    assert rows[3]["text"] == "hello"
+
+
+def test_text_must_be_text() -> None:
+    assert codes(read(text=[1, None])) == ["not-text", "no-text"]
+    assert codes(read(text=[b"caf\xc3\xa9", b"caf\xe9"])) == [None, "not-utf8"]
+
+
+def test_a_parser_that_raises_costs_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = Parser.parse
+
+    def fails(self: Parser, text: Any, **known: Any) -> Reply:
+        if "boom" in text:
+            raise RuntimeError("boom")
+        return parse(self, text, **known)
+
+    monkeypatch.setattr(Parser, "parse", fails)
+    rows = read(text=["a", "boom", "b"])
+    assert [row["text"] for row in rows] == ["a", None, "b"]
+    assert rows[1]["error"] == {"code": "failed", "message": "RuntimeError: boom"}
+
+
+def test_a_row_that_cannot_be_written_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = Click.model_dump
+
+    def fails(self: Click, **known: Any) -> dict[str, Any]:
+        if self.point is not None and self.point.x == 7:
+            raise RuntimeError("boom")
+        return dump(self, **known)
+
+    monkeypatch.setattr(Click, "model_dump", fails)
+    texts = [
+        f"Thought: Go on.\nAction: click(start_box='({x},20)')\n\nclick(start_box='(7,{y})')"
+        for x, y in ((5, 6), (8, 9))
+    ]
+    texts.insert(1, "Thought: Go on.\nAction: click(start_box='(1,20)')")
+    rows = read(BatchOptions(format="ui_tars"), text=texts)
+    assert codes(rows) == ["failed", None, "failed"]
+    assert [len(row["segments"]) for row in rows] == [0, 2, 0]
+    assert rows[1]["segments"][0]["text"] == "Go on."
+    assert [len(row["actions"]) for row in rows] == [0, 1, 0]
+
+
+def test_lone_surrogates_are_replaced_and_reported() -> None:
+    reader = BatchReader(BatchOptions(format="hermes"))
+    from outspoken.batch.function import Rows
+
+    rows = Rows(["a\ud800b\ud801", CALL.replace("Paris", "\\ud83d"), "é"], ids=["\ud800", "b", "c"])
+    made = reader.make_batch(rows, reader.read(rows), reader.line_schema()).to_pylist()
+    assert [row["text"] for row in made] == ["a\ufffdb\ufffd", "", "é"]
+    assert made[0]["id"] == "\ufffd"
+    found = made[0]["diagnostics"][0]
+    assert (found["code"], found["severity"], found["column"]) == ("lone-surrogate", "warning", 2)
+    assert found["message"] == "2 half characters were read as U+FFFD: a lone surrogate is no text"
+    assert json.loads(made[1]["tool_calls"][0]["arguments"])["city"] == "\ud83d"  # as the model wrote it
+    assert made[2]["diagnostics"] == []
+
+
+def test_null_characters_are_kept() -> None:
+    assert read(text=["a\0b"])[0]["text"] == "a\0b"
+
+
+def test_columns_of_a_row_say_how_it_is_read() -> None:
+    tools = [{"name": "find", "parameters": {"properties": {"n": {"type": "string"}}}}]
+    call = "<tool_call>\n<function=find>\n<parameter=n>\n12\n</parameter>\n</function>\n</tool_call>"
+    options = BatchOptions(
+        format_column="format", tools_column="tools", prefix_column="prefix", finish_reason_column="why"
+    )
+    rows = read(
+        options,
+        text=[call, call, "Hm.</think>Hi.", "<tool_call>\n{", "a", "b"],
+        format=["qwen3_coder", "Qwen3-Coder", "hermes", "hermes", "nonsense", None],
+        tools=[json.dumps(tools), None, None, None, None, "{"],
+        prefix=[None, None, "<think>", None, None, None],
+        why=[None, None, None, "stop", None, None],
+    )
+    assert [json.loads(row["tool_calls"][0]["arguments"])["n"] for row in rows[:2]] == ["12", 12]
+    assert (rows[2]["reasoning"], rows[2]["text"]) == ("Hm.", "Hi.")
+    assert codes(rows) == [None, None, None, None, "unknown-format", "invalid-tools"]
+    assert "did you mean" in rows[4]["error"]["message"] or "no name is similar" in rows[4]["error"]["message"]
+
+
+def test_tools_of_a_row_may_be_objects() -> None:
+    tool = {"name": "find", "parameters": {"type": "object"}}
+    assert codes(read(BatchOptions(tools_column="t"), text=["a", "b"], t=[[tool], None])) == [None, None]
+    assert codes(read(BatchOptions(tools_column="t"), text=["a"], t=[[{"x": 1}]])) == ["invalid-tools"]
+
+
+def test_bodies_of_a_provider() -> None:
+    body = {
+        "id": "c1",
+        "model": "m",
+        "choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
+    }
+    rows = read(BatchOptions(provider="openai", text_column="body"), body=[json.dumps(body), '{"x": 1}', "{", None])
+    assert codes(rows) == [None, "not-a-response", "not-a-response", "no-text"]
+    assert rows[0]["text"] == "hello"
+    said = {"provider": "openai", "id": "c1", "model": "m", "finish_reason": "stop", "input_tokens": 3}
+    assert said.items() <= rows[0]["response"].items()
+    assert rows[1]["response"] is None
+    assert read(BatchOptions(provider="openai", text_column="a.b"), a=[{"b": body}])[0]["text"] == "hello"
+
+
+def test_conversations() -> None:
+    asked = {"role": "user", "content": "Where?"}
+    native = {"id": "x", "function": {"name": "find", "arguments": '{"n": 1}'}}
+    conversations = [
+        [asked, {"role": "assistant", "content": "no"}, asked, {"role": "assistant", "content": CALL}],
+        [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}],
+        [asked, {"role": "assistant", "content": None, "tool_calls": [native]}],
+        [asked, {"role": "assistant", "content": [{"type": "text", "text": "In Rome."}]}],
+        [asked],
+        [asked, {"role": "assistant"}],
+        "[",
+        7,
+    ]
+    options = BatchOptions(messages_column="messages", format="hermes")
+    rows = read(options, messages=[json.dumps(messages) for messages in conversations])
+    assert [len(row["tool_calls"]) for row in rows[:3]] == [1, 0, 1]
+    assert [row["text"] for row in rows[:4]] == ["", "Hello.", "", "In Rome."]
+    assert rows[2]["tool_calls"][0] == {"name": "find", "arguments": '{"n": 1}', "id": "x"}
+    assert codes(rows)[4:] == ["no-answer", "no-text", "not-text", "not-text"]
+
+
+def test_kept_columns() -> None:
+    options = BatchOptions(keep=("score:float64", "n:int64", "flag:bool", "any:json", "shown:string", "nested"))
+    rows = read(
+        options,
+        text=["a", "b"],
+        score=[1.5, None],
+        n=[2, 3],
+        flag=[True, False],
+        any=["x", None],
+        shown=[1, 2],
+        nested=[{"a": [1], "b": {"c": None}}, None],
+    )
+    kept = [[row[name] for name in ("score", "n", "flag", "any", "shown", "nested")] for row in rows]
+    assert kept == [[1.5, 2, True, '"x"', "1", {"a": [1], "b": {"c": None}}], [None, 3, False, None, "2", None]]
+    rows = read(BatchOptions(keep=("n:int64",)), text=["a", "b"], n=["x", None])
+    assert codes(rows) == ["invalid-column", None]
+    assert rows[0]["error"]["message"] == 'the kept column `n` is "x"; expected int64'
+
+
+def test_a_missing_column_is_named() -> None:
+    with pytest.raises(BatchError, match=r"there is no column `text`; the columns are `response`, `n`"):
+        read(response=["a"], n=[1])
+    with pytest.raises(BatchError, match=r"there is no column `a\.c`"):
+        read(BatchOptions(text_column="a.c"), a=[{"b": "x"}])
+    with pytest.raises(BatchError, match="there is no column `k`"):
+        read(BatchOptions(keep=("k",)), text=["x"])
+
+
+def test_a_reader_pickles_with_its_options_alone() -> None:
+    options = BatchOptions(format="hermes", tools=[{"name": "f"}], keep=("n",), id_column="n")
+    reader = BatchReader(options)
+    given = batch(text=[CALL], n=[1])
+    first = reader(given)
+    copy = pickle.loads(pickle.dumps(reader))
+    assert copy.options == options
+    assert copy(given).to_pylist() == first.to_pylist()
+
+
+def test_the_garbage_collector_goes_on_afterwards() -> None:
+    assert gc.isenabled()
+    read(text=["a"])
+    assert gc.isenabled()
+
+
+def test_options_are_checked() -> None:
+    for wrong, error, words in (
+        ({"format": "hermse"}, UnknownFormatError, "hermes"),
+        ({"provider": "opnai"}, ValueError, "openai"),
+        ({"repair": "all"}, ValueError, "`repair`"),
+        ({"tools": [1]}, ToolError, "tools"),
+        ({"text_column": 1}, TypeError, "`text_column` is an int"),
+        ({"prefix": 1}, TypeError, "`prefix`"),
+        ({"max_chars": 0}, ValueError, "max_chars"),
+        ({"row_timeout": 0}, BatchError, "row_timeout"),
+        ({"row_timeout": True}, BatchError, "row_timeout"),
+        ({"keep": "abc"}, BatchError, "`keep`"),
+        ({"keep": ("a:int32",)}, BatchError, "`a` the type `int32`"),
+        ({"keep": ("a", "a:json")}, BatchError, "twice"),
+    ):
+        with pytest.raises(error, match=words):
+            BatchOptions(**wrong)  # pyright: ignore[reportArgumentType]
+
+
+def test_fingerprints_differ_for_other_options() -> None:
+    def find(city: str) -> None:
+        """Look it up."""
+
+    many: list[BatchOptions] = [
+        BatchOptions(),
+        BatchOptions(format="hermes"),
+        BatchOptions(tools=[find]),
+        BatchOptions(keep=("a",)),
+        BatchOptions(max_chars=5),
+        BatchOptions(row_timeout=5),
+    ]
+    assert len({one.fingerprint() for one in many}) == len(many)
+    assert BatchOptions(tools=[find]).fingerprint() == many[2].fingerprint()
+    assert json.loads(json.dumps(many[2].to_json()))["tools"][0]["name"] == "find"
+
+
+def test_the_documented_columns_are_those_of_the_schema() -> None:
+    from outspoken.batch import schema
+
+    documented = [line.split("`")[1] for line in (schema.__doc__ or "").splitlines() if line.startswith("| `")]
+    assert documented == make_schema({}, has_response=True).names
