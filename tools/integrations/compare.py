@@ -15,7 +15,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -27,13 +29,11 @@ from outspoken.notations.tools import Tools
 from tools.damage import markup_calls
 from tools.damage.evaluation import equal
 from tools.damage.markup_cases import SEED, bases, damaged_texts
+from tools.figures.records import Measurement
 
 from .compare_servers import SERVERS, Calls, Reader, Server
+from .compare_tables import counts, section
 
-README = TOP / "src" / "outspoken" / "integrations" / "README.md"
-_BEGIN, _END = "<!-- written by tools.integrations.compare -->", "<!-- end -->"
-KINDS = ("corpus", "render", "damaged", "cut")
-OUTCOMES = ("meant", "lost", "wrong", "broken", "raised")
 #: Parsers whose time grows exponentially with the number of calls.
 SLOW = {("SGLang", "pythonic")}
 #: Parsers that read by other names than ours.
@@ -159,6 +159,16 @@ class Result(NamedTuple):
     theirs: tuple[str, str]
     ours: tuple[str, str]
 
+    @property
+    def format(self) -> str:
+        """The format of the text."""
+        return self.example.format
+
+    @property
+    def kind(self) -> str:
+        """The kind of text: sound, damaged or cut."""
+        return self.example.kind
+
 
 def compare(server: Server, format: str, name: str, chosen: list[Example]) -> list[Result]:
     """Read the texts of a format. Variants of a text that their parser does not read are left out."""
@@ -186,69 +196,36 @@ def _outcomes(reader: Reader, example: Example) -> tuple[str, str]:
     )
 
 
-def table(title: str, results: list[Result], left_out: list[str], slow: list[str]) -> str:
-    """The rows of a server: by kind of text, how many are read as meant, and what became of the others.
-
-    `left_out` are the formats of which its parsers read nothing, `slow` those for which they take minutes.
-    """
-    lines = [
-        f"| {title} | texts | ours, whole | ours, streamed | theirs, whole | theirs, streamed | their others |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for kind in (*KINDS, "all"):
-        rows = [result for result in results if kind in (result.example.kind, "all")]
-        counts = [sum(row[side][way] == "meant" for row in rows) for side in (2, 1) for way in (0, 1)]
-        others = Counter(row.theirs[0] for row in rows)
-        told = ", ".join([f"{others[name]} {name}" for name in OUTCOMES[1:] if others[name]]) or "none"
-        shares = " | ".join([f"{count} ({100 * count / max(len(rows), 1):.0f} %)" for count in counts])
-        lines.append(f"| {kind} | {len(rows)} | {shares} | {told} |")
-    worse = Counter(r.example.format for r in results if r.theirs[0] == "meant" != r.ours[0])
-    named = ", ".join([f"`{name}` {count}" for name, count in sorted(worse.items())]) or "none"
-    ours, theirs = ([sum(r[side][way] in ("wrong", "broken") for r in results) for way in (0, 1)] for side in (2, 1))
-    lines += [
-        "",
-        f"Read as meant by theirs and not by ours: {named}. Texts with a call that was not meant: ours {ours[0]} whole "
-        f"and {ours[1]} streamed, theirs {theirs[0]} and {theirs[1]}.",
-    ]
-    if left_out:
-        lines += [
-            "",
-            f"Left out, since theirs reads no sound text with this tokenizer, or needs another package: "
-            f"{', '.join(left_out)}.",
-        ]
-    if slow:
-        lines += ["", f"Left out, since theirs takes minutes for several calls: {', '.join(slow)}."]
-    return "\n".join(lines)
-
-
 def _inside(options: argparse.Namespace) -> int:
     """Compare, in the environment that has the servers."""
     logging.disable(logging.CRITICAL)  # the parsers log every text that they cannot read
-    parts: list[str] = []
+    found_of, read = dict[str, Any](), set[str]()
     for title, make in SERVERS.items():
         server, results, left_out, slow = make(), list[Result](), list[str](), list[str]()
         names = peer_names(server)
         for format, name in sorted(names.items()):
             if options.only and format not in options.only:
                 continue
-            if (title.partition(" ")[0], format) in SLOW:
-                slow.append(f"`{format}`")
+            if (title, format) in SLOW:
+                slow.append(format)
                 continue
             found = compare(server, format, name, list(examples(format, options.per_format)))
             if all(result.theirs[0] != "meant" for result in found):
-                left_out.append(f"`{format}`")
+                left_out.append(format)
                 continue
             results += found
             if options.show:
                 show(found, options.show)
             tally = Counter((r.example.kind, r.ours[0] == "meant", r.theirs[0] == "meant") for r in found)
             print(f"{title} {format} ({name}): {dict(tally)}", file=sys.stderr, flush=True)
-        parts.append(table(f"{title}, {len({r.example.format for r in results})} formats", results, left_out, slow))
-    text = "\n\n".join(parts)
-    print(text)
-    if options.write:
-        before, _, rest = README.read_text("utf-8").partition(_BEGIN)
-        README.write_text(f"{before}{_BEGIN}\n\n{text}\n\n{_END}{rest.partition(_END)[2]}", "utf-8")
+        found_of[title] = counts(results, left_out, slow)
+        read |= {result.format for result in results}
+    measured = Measurement(
+        values=found_of, peers={name: version(name.lower()) for name in SERVERS}, formats=sorted(read)
+    )
+    print(section({"servers": measured}))
+    if options.json:
+        measured.write(options.json)
     return 0
 
 
@@ -259,12 +236,12 @@ def show(results: list[Result], number: int) -> None:
 
 
 def main() -> int:
-    """Print the tables; `--write` puts them into the README of the integrations."""
+    """Print the tables; `--json` writes the counts for `python -m tools.figures`."""
     parser = argparse.ArgumentParser(prog="python -m tools.integrations.compare", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="FORMAT", help="only these formats")
     parser.add_argument("--per-format", type=int, default=8, metavar="N", help="damaged texts of each format (8)")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N misread texts of each format")
-    parser.add_argument("--write", action="store_true", help="write the tables into the README")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to a file")
     options = parser.parse_args()
     if find_spec("vllm") is not None and find_spec("sglang") is not None:
         return _inside(options)

@@ -215,4 +215,4 @@ class Sglang:
         return _SglangReader(lambda: self._parser(given, parser, tokenizer=self._tokenizer), self._tokenizer)
 
 
-SERVERS: dict[str, Callable[[], Server]] = {"vLLM 0.33.0": Vllm, "SGLang 0.5.23": Sglang}
+SERVERS: dict[str, Callable[[], Server]] = {"vLLM": Vllm, "SGLang": Sglang}
