@@ -186,7 +186,7 @@ def test_a_format_from_responses_loses_nothing_of_them(tmp_path: Path, capsys: p
 def test_a_new_format_changes_no_other_page(tmp_path: Path) -> None:
     """The pages of the formats that are there stay as they are, whatever the new one shares with them."""
     made = house(tmp_path)
-    (tmp_path / "README.md").write_text(f"{docs.BEGIN}\n{docs.END}\n", "utf-8")
+    (made.grammars / "README.md").write_text(f"{docs.BEGIN}\n{docs.END}\n", "utf-8")
     pages = made.grammars / "pages"
     docs.main([], made)
     before = {path.relative_to(pages): path.read_bytes() for path in pages.glob("*/*")}

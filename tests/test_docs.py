@@ -143,7 +143,7 @@ def checkout(tmp_path: Path) -> Checkout:
     folder.mkdir(parents=True)
     for name in ("two_calls", "one_call"):
         (folder / f"{name}.txt").write_text("Hi.<call>f x</call>", "utf-8")
-    (tmp_path / "README.md").write_text(f"Before.\n{docs.BEGIN}\nOld.\n{docs.END}\nAfter.\n", "utf-8")
+    (made.grammars / "README.md").write_text(f"Before.\n{docs.BEGIN}\nOld.\n{docs.END}\nAfter.\n", "utf-8")
     return made
 
 
@@ -159,7 +159,8 @@ def test_page_documents_the_whole_grammar(checkout: Checkout) -> None:
 
 def test_outdated_files_are_listed_and_written(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     expected = [
-        "README.md",
+        "grammars/README.md",
+        "tools/docs/stream.svg",
         "grammars/pages/README.md",
         *[
             f"grammars/pages/{name}/{file}"
@@ -181,11 +182,10 @@ def test_outdated_files_are_listed_and_written(checkout: Checkout, capsys: pytes
 
 def test_the_table_stands_between_its_comments(checkout: Checkout) -> None:
     docs.main([], checkout)
-    text = (checkout.root / "README.md").read_text("utf-8")
-    row = "| [`tiny`](grammars/pages/tiny/README.md) | A \\| B &lt;tiny> \\*format\\* | Tiny-1, Tiny-2 | `tiny_1` |"
+    text = (checkout.grammars / "README.md").read_text("utf-8")
+    row = "| [`tiny`](pages/tiny/README.md) | A \\| B &lt;tiny> \\*format\\* | Tiny-1, Tiny-2 | `tiny_1` |"
     assert text.startswith(f"Before.\n{docs.BEGIN}\n\n| format | notation | models | aliases |\n|---|---|---|---|\n")
     assert text.endswith(f"{row}\n\n{docs.END}\nAfter.\n")
-    assert row.replace("grammars/pages/", "") in (checkout.grammars / "pages" / "README.md").read_text("utf-8")
 
 
 def test_pages_of_removed_formats_are_deleted(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,8 +196,7 @@ def test_pages_of_removed_formats_are_deleted(checkout: Checkout, capsys: pytest
     capsys.readouterr()
     assert docs.main([], checkout) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "written: README.md",
-        "written: grammars/pages/README.md",
+        "written: grammars/README.md",
         "removed: grammars/pages/tiny/README.md",
         "removed: grammars/pages/tiny/diagram.svg",
     ]
@@ -206,10 +205,10 @@ def test_pages_of_removed_formats_are_deleted(checkout: Checkout, capsys: pytest
 
 
 def test_errors_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = checkout.root / "README.md"
+    readme = checkout.grammars / "README.md"
     readme.write_text("No table here.", "utf-8")
     assert docs.main([], checkout) == 2
-    needed = f"README.md has no place for the table: it needs the lines {docs.BEGIN} and {docs.END}"
+    needed = f"grammars/README.md has no place for the table: it needs the lines {docs.BEGIN} and {docs.END}"
     assert tuple(capsys.readouterr()) == ("", f"error: {needed}\n")
     readme.unlink()
     assert docs.main(["--check"], checkout) == 2

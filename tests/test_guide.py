@@ -91,7 +91,7 @@ def copy_project(folder: Path) -> None:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (folder / name).write_bytes((TOP / name).read_bytes())
     copied = Checkout(folder)
-    for name in set(copied.names()) - kept(GUIDE.read_text("utf-8")):
+    for name in set(copied.names()) - kept(GUIDE.read_text("utf-8").partition("\n## Formats\n")[0]):
         copied.grammar(name).unlink()
         for path in (copied.grammars / "compiled").glob(f"{name}.*"):
             path.unlink()

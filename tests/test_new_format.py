@@ -243,7 +243,7 @@ def test_the_whole_report(checkout: Checkout, tmp_path: Path, capsys: pytest.Cap
         "  python -m tools.compile\n"
         "      so that users need no Lark\n"
         "  python -m tools.docs\n"
-        "      the table in the README, and the pages\n"
+        "      the table of formats, and the pages\n"
     )
     sound(checkout, "calls_one")
 

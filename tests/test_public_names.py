@@ -44,6 +44,13 @@ def test_every_public_name_is_listed() -> None:
     assert f"**{len(listed['outspoken'])} names in `outspoken`**" in PAGE
 
 
+def test_every_extra_is_listed() -> None:
+    project = (Path(outspoken.__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+    extras = project.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    listed = re.findall(r"`([\w-]+)`", " ".join(title for title, _ in table("Extras")))
+    assert sorted(listed) == sorted(re.findall(r"^([\w-]+) = \[", extras, re.MULTILINE))
+
+
 def test_every_name_of_0_1_is_unchanged_or_has_a_successor() -> None:
     exported: list[str] = vars(outspoken)["__all__"]
     old: list[str] = []

@@ -1,4 +1,4 @@
-"""Write the table of formats in README.md, and a page with a diagram for each format.
+"""Write the table of formats in grammars/README.md, a page with a diagram for each, and the picture of the README.
 
 Run as `python -m tools.docs [--check]`.
 """
@@ -15,9 +15,13 @@ from outspoken.results.errors import OutspokenError
 from tools.shared.generated import outdated, update
 
 from .pages import format_table, index, page
+from .picture import picture
 
 BEGIN = "<!-- This table is written by `python -m tools.docs`. -->"
 END = "<!-- The end of the table. -->"
+
+#: The picture of the README.
+PICTURE = "tools/docs/stream.svg"
 
 
 class MissingPlaceError(OutspokenError):
@@ -36,12 +40,13 @@ def updated(text: str, table: str, shown: str) -> str:
 def wanted(checkout: Checkout) -> dict[Path, str]:
     """What each generated file should hold.
 
-    Raises GrammarError if a grammar is unusable, MissingPlaceError if README.md has no place for the table.
+    Raises GrammarError if a grammar is unusable, MissingPlaceError if grammars/README.md has no place for the table.
     """
-    readme, pages = checkout.root / "README.md", checkout.grammars / "pages"
+    guide, pages = checkout.grammars / "README.md", checkout.grammars / "pages"
     with checkout.in_use():
         found = {
-            readme: updated(readme.read_text("utf-8"), format_table("grammars/pages/"), checkout.shown(readme)),
+            guide: updated(guide.read_text("utf-8"), format_table("pages/"), checkout.shown(guide)),
+            checkout.root / PICTURE: picture(),
             pages / "README.md": index(),
         }
         for name in checkout.names():
@@ -53,7 +58,7 @@ def wanted(checkout: Checkout) -> dict[Path, str]:
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
     """Write what is out of date, or with `--check` say what is and return 1; 2 where a document cannot be made."""
     parser = argparse.ArgumentParser(
-        prog="python -m tools.docs", description="Write the table and pages of the formats."
+        prog="python -m tools.docs", description="Write the table and pages of the formats, and the picture."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 where something is out of date"

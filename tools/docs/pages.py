@@ -37,9 +37,8 @@ _VALUES = {
 _INDEX = """\
 # Formats
 
-One page per format: an example, its markers, and its syntax as a diagram.
-
-{table}
+One page per format: an example, its markers, and its syntax as a diagram. The [table of formats](../README.md#formats)
+leads to them.
 
 In the diagrams, a box with round corners is text of the response. A solid line is a marker as it is written (`⏎` is a
 line break, `␣` a space). A dashed line is a regular expression for a marker that is only read. A thick line is free
@@ -62,8 +61,8 @@ def _row(info: FormatInfo, folder: str) -> Iterator[str]:
 
 
 def index() -> str:
-    """The page that leads to the others."""
-    return f"{WRITTEN}\n\n{_INDEX.format(table=format_table(''))}"
+    """The page that explains the others."""
+    return f"{WRITTEN}\n\n{_INDEX}"
 
 
 def page(name: str, checkout: Checkout) -> str:

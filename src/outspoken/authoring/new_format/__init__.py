@@ -152,6 +152,6 @@ def _report(draft: Draft, written: list[Path], checkout: Checkout) -> None:
         (f"python -m tools.show {name} {checkout.shown(first)}", "how a response is read"),
         (f"./tools/test tests/test_formats.py -k {name} --snapshot-update", "then read the snapshot"),
         ("python -m tools.compile", "so that users need no Lark"),
-        ("python -m tools.docs", "the table in the README, and the pages"),
+        ("python -m tools.docs", "the table of formats, and the pages"),
     ):
         print(f"  {command}\n      {why}")

@@ -1,0 +1,127 @@
+"""The picture of the README: a response that arrives in chunks, and the events that come out of it.
+
+Everything in it is from a real run. It is drawn for light and dark pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from outspoken import Done, Event, Parser, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+
+#: The chunks of a response in the format `hermes`: a call with a surplus comma, and one that is cut off.
+CHUNKS = (
+    "<think>\nTwo ferries go.\n</th",
+    "ink>\nI'll book one.\n<tool_",
+    'call>\n{"name": "book", "argumen',
+    'ts": {"ferry": "Ystad", "sea',
+    'ts": 2,}}\n</tool_call>\n<tool_',
+    'call>\n{"name": "pay", "argum',
+    'ents": {"card": "42',
+)
+
+_WIDTH, _MARGIN, _LEFT, _RIGHT, _ROW, _GAP, _TOP = 900, 24, 24, 400, 22, 16, 66
+_STYLE = """
+    .page { fill: #ffffff; stroke: #d0d7de; }
+    .chunk { fill: #f0f2f5; }
+    text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; white-space: pre; }
+    .head { font: 600 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #59636e; }
+    .arrow { stroke: #8c959f; fill: none; }
+    .reasoning { fill: #6639ba; }
+    .call { fill: #116329; font-weight: 600; }
+    .bad { fill: #b35900; font-weight: 600; }
+    .note { fill: #59636e; }
+    @media (prefers-color-scheme: dark) {
+      .page { fill: #0d1117; stroke: #3d444d; }
+      .chunk { fill: #1f262e; }
+      text { fill: #e6edf3; }
+      .head, .note { fill: #9198a1; }
+      .reasoning { fill: #c297ff; }
+      .call { fill: #56d364; }
+      .bad { fill: #f0883e; }
+    }
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line on the right side, with the class of its colour."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A chunk, and what came out when it had arrived."""
+
+    chunk: str
+    lines: list[Line]
+
+
+def picture() -> str:
+    """The picture as SVG."""
+    rows = [*_rows()]
+    parts, top = [], _TOP
+    for row in rows:
+        height = _ROW * max(1, len(row.lines))
+        parts += [*_drawn(row, top, height)]
+        top += height + _GAP
+    height = top - _GAP + _MARGIN
+    title = "A response arrives in chunks; reasoning, text, a repaired call and an unfinished call come out as events"
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{title}">',
+            f"  <style>{_STYLE}  </style>",
+            f'  <rect class="page" x="1" y="1" width="{_WIDTH - 2}" height="{height - 2}" rx="8"/>',
+            f'  <text class="head" x="{_LEFT}" y="36">What the model writes, chunk by chunk</text>',
+            f'  <text class="head" x="{_RIGHT}" y="36">What your program gets, at once and for good</text>',
+            *parts,
+            "</svg>\n",
+        ]
+    )
+
+
+def _drawn(row: Row, top: int, height: int) -> Iterator[str]:
+    middle = top + height // 2
+    yield (
+        f'  <rect class="chunk" x="{_LEFT}" y="{middle - 13}" width="{_RIGHT - _LEFT - 54}" height="26" rx="5"/>'
+        f'<text x="{_LEFT + 10}" y="{middle + 5}">{_shown(row.chunk)}</text>'
+    )
+    if row.lines:
+        yield (f'  <path class="arrow" d="M{_RIGHT - 46} {middle}h28m-6 -5l6 5l-6 5"/>')
+    for number, line in enumerate(row.lines):
+        yield f'  <text class="{line.style}" x="{_RIGHT}" y="{top + _ROW * number + 16}">{_shown(line.text)}</text>'
+
+
+def _shown(text: str) -> str:
+    return escape(text.replace("\n", "⏎"), quote=False)
+
+
+def _rows() -> Iterator[Row]:
+    session = Parser("hermes").session()
+    for chunk in CHUNKS:
+        yield Row(chunk, [line for event in session.feed(chunk) for line in _lines(event)])
+    yield Row("(cut off here)", [line for event in session.close("length") for line in _lines(event)])
+
+
+def _lines(event: Event) -> Iterator[Line]:
+    match event:
+        case ReasoningDelta(text):
+            yield Line(f"reasoning {text!r}", "reasoning")
+        case TextDelta(text):
+            yield Line(f"text {text!r}")
+        case ToolCallStart(name=name):
+            yield Line(f"a call of {name} begins", "note")
+        case ToolCallEnd(call=call):
+            yield Line(repr(call), "call")
+            yield from [Line(f"  repair at {repair}", "note") for repair in call.repairs]
+        case ToolCallUnfinished(call=call):
+            yield Line(repr(call), "bad")
+            yield Line("  never among the calls to run", "note")
+        case Done(reply=reply):
+            yield Line(f"status {reply.status!r}", "bad")
+        case _:
+            pass
