@@ -2,49 +2,61 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from typing import Any, TypeVar, cast
+from contextlib import asynccontextmanager
+from typing import cast
 
-import anyio
 import httpx
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
-from outspoken.providers.export.sse import sse_end, sse_event
 from outspoken.results.arguments import check_type
 
-from .constrain import ConstrainedRequest, constrain_request
-from .http_errors import HttpError, bad_upstream_response
-from .rewriter import CompletionRewriter, StreamRewriter
+from .apis.base import Api
+from .apis.chat import ChatApi
+from .apis.responses import ResponsesApi
+from .exchange import CLIENT_GONE, Exchange
+from .http_errors import HttpError
+from .metrics import Metrics
+from .request_ids import find_request_id, make_request_id, with_request_id
 from .settings import ServerSettings
 from .upstream import Deadline, Upstream, to_client, to_upstream
 
-_T = TypeVar("_T")
+#: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
+_APIS: tuple[Api, ...] = (ChatApi(), ResponsesApi())
+
+#: Paths that clients may expect, and why they are not served.
+_UNSERVED: dict[str, str] = {}
 
 
 class Proxy:
-    """Serves the chat completions of an upstream, with the calls and the reasoning in their text as fields."""
+    """Serves the chat completions of an upstream in several APIs, with the calls and reasoning in their text as fields.
+
+    `metrics` is None if `prometheus_client` is not installed.
+    """
 
     def __init__(self, settings: ServerSettings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.settings = check_type(settings, ServerSettings, "settings")
         self._transport = transport
         self.upstream: Upstream | None = None
-        #: how many completions are being served now
+        #: how many responses are being served now
         self.active = 0
+        try:
+            self.metrics: Metrics | None = Metrics(settings.format)
+        except ImportError:
+            self.metrics = None
 
     def app(self) -> Starlette:
         """Return the application. Its connections to the upstream are open from its start to its stop."""
         return Starlette(
             routes=[
-                Route("/v1/chat/completions", self.chat, methods=["POST"]),
+                *[Route(api.path, self._endpoint(api), methods=["POST"]) for api in _APIS],
                 Route("/v1/models", self.models, methods=["GET"]),
                 Route("/health", self.health, methods=["GET"]),
+                Route("/metrics", self.show_metrics, methods=["GET"]),
             ],
             exception_handlers={
                 HttpError: _on_error,
@@ -63,176 +75,42 @@ class Proxy:
             await self.upstream.close()
 
     async def health(self, request: Request) -> Response:
-        """Report that the proxy runs, and how many completions it serves, without asking the upstream."""
+        """Report that the proxy runs, and how many responses it serves, without asking the upstream."""
         return JSONResponse({"status": "ok", "active": self.active})
+
+    async def show_metrics(self, request: Request) -> Response:
+        """Report the metrics in the text format of Prometheus. Raises HttpError if the library is not installed."""
+        if self.metrics is None:
+            raise HttpError(501, "metrics need prometheus-client: pip install 'outspoken[serve]'", "no_metrics")
+        return Response(self.metrics.text(), headers={"content-type": self.metrics.content_type})
 
     async def models(self, request: Request) -> Response:
         """Forward the upstream's list of models."""
         query = f"?{request.url.query}" if request.url.query else ""
-        return await self._forward(request, "GET", f"/models{query}", None, Deadline(self.settings.read_timeout))
-
-    async def chat(self, request: Request) -> Response:
-        """Serve a chat completion, whole or as a stream."""
-        if self.active >= self.settings.max_concurrent:
-            raise HttpError(503, "too many requests are being served; try again", "overloaded")
-        self.active += 1
-        streams = False
-        try:
-            body = await self._read_body(request)
-            options = _parse_request(body)
-            rewriter, deadline = CompletionRewriter(self.settings, options), Deadline(self.settings.total_timeout)
-            constrained = await anyio.to_thread.run_sync(constrain_request, self.settings, body, options)
-            if options.get("stream") is True:
-                streams = True  # the response counts as active until it has been sent
-                return _StreamResponse(self, request, constrained, rewriter, deadline)
-            answer = await _while_connected(
-                request.receive,
-                lambda: self._forward(request, "POST", "/chat/completions", constrained.body, deadline, rewriter),
-            )
-            answer.raw_headers += constrained.headers
-            return answer
-        finally:
-            self.active -= not streams
-
-    async def _read_body(self, request: Request) -> bytes:
-        """Read the body of a request. Raises HttpError if it is too large."""
-        found = bytearray()
-        async for piece in request.stream():
-            found += piece
-            if len(found) > self.settings.max_body:
-                raise HttpError(413, f"the request is over {self.settings.max_body:,} bytes", "request_too_large")
-        return bytes(found)
-
-    async def _forward(
-        self,
-        request: Request,
-        method: str,
-        path: str,
-        body: bytes | None,
-        deadline: Deadline,
-        rewriter: CompletionRewriter | None = None,
-    ) -> Response:
-        """Forward a request and return the upstream's answer; with a `rewriter`, a successful answer is rewritten."""
-        upstream = cast("Upstream", self.upstream)
-        async with upstream.request(method, path, to_upstream(request.headers.raw), deadline, body) as response:
+        deadline, upstream = Deadline(self.settings.read_timeout), cast("Upstream", self.upstream)
+        headers = to_upstream(request.headers.raw)
+        id = find_request_id(headers) or make_request_id()
+        async with upstream.request("GET", f"/models{query}", with_request_id(headers, id), deadline) as response:
             content = await upstream.body(response, deadline)
-        content_type: bytes | None = None
-        if rewriter is not None and response.is_success:
-            content, content_type = _rewrite(content, rewriter), b"application/json"
-        return _to_response(response, content, content_type)
+        answer = Response(content, response.status_code)
+        told = find_request_id(headers) or find_request_id(response.headers.raw) or id
+        answer.raw_headers += with_request_id(to_client(response.headers.raw), told)
+        return answer
 
+    def _endpoint(self, api: Api) -> Callable[[Request], Awaitable[Response]]:
+        async def serve(request: Request) -> Response:
+            upstream = cast("Upstream", self.upstream)
+            is_full = self.active >= self.settings.max_concurrent
+            self.active += 1
+            exchange = Exchange(api, request, self.settings, upstream, self.metrics, self._on_end)
+            if is_full:
+                return exchange.reject(HttpError(503, "too many requests are being served; try again", "overloaded"))
+            return await exchange.serve()
 
-class _StreamResponse(Response):
-    """A stream of chunks. Each is sent at once, and the next is read when the client has taken it."""
+        return serve
 
-    def __init__(
-        self,
-        proxy: Proxy,
-        request: Request,
-        constrained: ConstrainedRequest,
-        rewriter: CompletionRewriter,
-        deadline: Deadline,
-    ) -> None:
-        super().__init__()
-        self._proxy, self._request = proxy, request
-        self._constrained, self._rewriter, self._deadline = constrained, rewriter, deadline
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response; stop if the client disconnects."""
-        try:
-            await _while_connected(receive, lambda: self._serve(scope, receive, send))
-        except ClientDisconnect:
-            pass
-        finally:
-            self._proxy.active -= 1
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        upstream = cast("Upstream", self._proxy.upstream)
-        headers = to_upstream(self._request.headers.raw)
-        try:
-            request = upstream.request("POST", "/chat/completions", headers, self._deadline, self._constrained.body)
-            async with request as response:
-                if not response.is_success:
-                    content = await upstream.body(response, self._deadline)
-                    failure = _to_response(response, content)
-                    failure.raw_headers += self._constrained.headers
-                    await failure(scope, receive, send)
-                    return
-                start = to_client(response.headers.raw, b"text/event-stream; charset=utf-8") + self._constrained.headers
-                await send({"type": "http.response.start", "status": response.status_code, "headers": start})
-                async with aclosing(self._events(upstream, response)) as events:
-                    async for event in events:
-                        await send({"type": "http.response.body", "body": event, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except HttpError as error:
-            await JSONResponse(error.body, error.status)(scope, receive, send)
-
-    async def _events(self, upstream: Upstream, response: httpx.Response) -> AsyncGenerator[bytes, None]:
-        """Return the bytes of the stream. An error is an event of the stream and ends it."""
-        stream = StreamRewriter(self._rewriter)
-        try:
-            async with aclosing(upstream.pieces(response, self._deadline)) as pieces:
-                async for piece in pieces:
-                    if sent := b"".join([sse_event(part, "openai") for part in stream.feed(piece)]):
-                        yield sent
-                    if stream.failed:
-                        break
-            last = stream.close()
-        except HttpError as error:
-            last = stream.abort(error)
-        yield b"".join([sse_event(part, "openai") for part in last]) + sse_end("openai")
-
-
-def _parse_request(body: bytes) -> dict[str, Any]:
-    """Parse the JSON of a request. Raises HttpError."""
-    try:
-        request: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        raise HttpError(400, "the request is not JSON", "invalid_json") from None
-    if not isinstance(request, dict):
-        raise HttpError(400, "the request is not a JSON object", "invalid_json")
-    return cast("dict[str, Any]", request)
-
-
-def _rewrite(content: bytes, rewriter: CompletionRewriter) -> bytes:
-    try:
-        body: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        raise bad_upstream_response("answer is not JSON") from None
-    if not isinstance(body, dict):
-        raise bad_upstream_response("answer is not a JSON object")
-    return json.dumps(rewriter.rewrite(cast("dict[str, Any]", body)), ensure_ascii=False).encode()
-
-
-def _to_response(response: httpx.Response, content: bytes, content_type: bytes | None = None) -> Response:
-    answer = Response(content, response.status_code)
-    length = [(name, value) for name, value in answer.raw_headers if name == b"content-length"]
-    answer.raw_headers = to_client(response.headers.raw, content_type) + length
-    return answer
-
-
-async def _while_connected(receive: Receive, work: Callable[[], Awaitable[_T]]) -> _T:
-    """Await some work; cancel it and raise ClientDisconnect if the client disconnects first."""
-    done: list[_T] = []
-    failed: list[Exception] = []
-    async with anyio.create_task_group() as group:
-
-        async def watch_client() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            group.cancel_scope.cancel()
-
-        group.start_soon(watch_client)
-        try:
-            done.append(await work())
-        except Exception as error:  # the group would wrap it in an ExceptionGroup
-            failed.append(error)
-        group.cancel_scope.cancel()
-    if failed:
-        raise failed[0]
-    if not done:
-        raise ClientDisconnect
-    return done[0]
+    def _on_end(self) -> None:
+        self.active -= 1
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -242,11 +120,16 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 
 async def _on_unknown_route(request: Request, error: Exception) -> Response:
-    status = cast("HTTPException", error).status_code
-    served = "POST /v1/chat/completions, GET /v1/models and GET /health are"
-    return JSONResponse(HttpError(status, f"this is not served; {served}", "not_served").body, status)
+    status, path = cast("HTTPException", error).status_code, request.url.path
+    served = ", ".join([f"POST {api.path}" for api in _APIS])
+    problem = _UNSERVED.get(path) or f"this is not served; {served}, GET /v1/models, GET /health and GET /metrics are"
+    api = next((api for api in _APIS if path.startswith(api.path)), _APIS[0])
+    id = find_request_id(request.headers.raw) or make_request_id()
+    answer = JSONResponse(api.error(HttpError(status, problem, "not_served"), id), status)
+    answer.raw_headers += with_request_id([], id, *api.id_headers)
+    return answer
 
 
 async def _on_disconnect(request: Request, error: Exception) -> Response:
     """Return a response that nobody reads."""
-    return Response(status_code=499)
+    return Response(status_code=CLIENT_GONE)

@@ -5,7 +5,7 @@ It uses no network: bytes or objects in, objects out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from outspoken.notations.tools import Tools
@@ -13,7 +13,7 @@ from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
 from outspoken.providers.export.chat_completions import ChatCompletionsExporter, to_openai
 from outspoken.providers.export.parts import Part
-from outspoken.providers.replies import EXTENSION
+from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream, parse_response
 from outspoken.results.errors import OutspokenError
 from outspoken.results.settings import Settings
@@ -31,10 +31,10 @@ _CHUNK_FIELDS = frozenset({"id", "object", "created", "model", "choices"})
 #: The fields in which upstreams send reasoning.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 #: How many bytes of the end of a stream are kept to find `[DONE]`.
-_TAIL_LENGTH = 32
+TAIL_LENGTH = 32
 
 
-def _read_tools(request: dict[str, Any]) -> Tools | None:
+def read_tools(request: dict[str, Any]) -> Tools | None:
     """Return the functions among the tools of a request; the upstream runs all others."""
     listed: Any = request.get("tools")
     found: list[Any] = []
@@ -61,11 +61,19 @@ def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
 
 
 class CompletionRewriter:
-    """Rewrites whole completions, with the settings of the proxy and the tools of a request."""
+    """Rewrites completions, with the settings of the proxy and the tools of a request.
 
-    def __init__(self, settings: ServerSettings, request: dict[str, Any]) -> None:
-        self.settings = settings
-        self.tools = _read_tools(request)
+    `on_reply` takes what was read of each choice.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        request: dict[str, Any],
+        on_reply: Callable[[ProviderReply], None] = lambda reply: None,
+    ) -> None:
+        self.settings, self.on_reply = settings, on_reply
+        self.tools = read_tools(request)
         self.parser_settings = Settings(max_chars=settings.max_chars)
 
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -96,9 +104,14 @@ class CompletionRewriter:
         )
         if "error" in completion:
             return choice
+        self.on_reply(reply)
         (new,) = completion["choices"]
         kept = {key: value for key, value in message.items() if key not in _MESSAGE_FIELDS}
         return choice | {"message": kept | new["message"], "finish_reason": new["finish_reason"]}
+
+    def stream(self) -> StreamRewriter:
+        """Begin a stream."""
+        return StreamRewriter(self)
 
     def reasoning_field(self, message: dict[str, Any]) -> str:
         """Return the field for reasoning: the upstream's own, or that of the settings."""
@@ -110,7 +123,7 @@ class _ChoiceRewriter:
 
     def __init__(self, rewriter: CompletionRewriter, index: int, chunk: dict[str, Any]) -> None:
         settings = rewriter.settings
-        self._rewriter = rewriter
+        self._rewriter, self._reported = rewriter, False
         self._stream = ProviderStream(
             "openai", settings.format, tools=rewriter.tools, settings=rewriter.parser_settings
         )
@@ -148,12 +161,16 @@ class _ChoiceRewriter:
 
     def close(self) -> list[Part]:
         """Return the last chunks of a choice that has ended."""
-        return [part for event in self._stream.close() for part in self._exporter.feed(event)]
+        parts = [part for event in self._stream.close() for part in self._exporter.feed(event)]
+        if self._stream.reply is not None and not self._reported:
+            self._reported = True
+            self._rewriter.on_reply(self._stream.reply)
+        return parts
 
     def abort(self) -> list[Part]:
         """Return the last chunks of a choice that breaks off: incomplete calls, and no finish reason."""
         if self.finished:
-            self._stream.close()
+            self.close()
             return []
         return [part for part in self.close() if "error" not in part and not part["choices"][0]["finish_reason"]]
 
@@ -171,7 +188,7 @@ class StreamRewriter:
 
     def feed(self, piece: bytes) -> list[Part]:
         """Return the chunks that a piece of the body completes. Raises HttpError if it is no stream of completions."""
-        self._tail = (self._tail + piece)[-_TAIL_LENGTH:]
+        self._tail = (self._tail + piece)[-TAIL_LENGTH:]
         try:
             return [part for _, value in self._framer.feed(piece) for part in self._rewrite(value)]
         except OutspokenError as error:

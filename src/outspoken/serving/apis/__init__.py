@@ -1,0 +1,4 @@
+"""The APIs that the proxy speaks: their requests become chat completions, and its chunks become their events.
+
+`base` says what an API has to do; `chat`, `responses` and `anthropic` do it. No module of it uses the network.
+"""

@@ -1,0 +1,131 @@
+"""What the proxy needs of an API: how to read a request, rewrite the response, and write errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from outspoken.providers.decode.json_object import JsonObject
+from outspoken.providers.export.parts import Part
+from outspoken.providers.export.sse import Protocol as EventProtocol
+from outspoken.providers.readers.base import find_error
+from outspoken.providers.replies import ProviderError, ProviderReply
+from outspoken.serving.http_errors import HttpError
+from outspoken.serving.settings import ServerSettings
+from outspoken.serving.upstream import Headers
+
+#: Takes what was read of a response, for the metrics.
+OnReply = Callable[[ProviderReply], None]
+
+#: How many characters of an upstream's error are shown if it is no JSON, and how many a header may have.
+_MAX_ERROR, _MAX_HEADER = 500, 1000
+
+
+class StreamRewriterLike(Protocol):
+    """Rewrites one stream: the upstream's bytes in, the parts of the API out."""
+
+    #: an error was sent, which ends the stream
+    failed: bool
+
+    def feed(self, piece: bytes) -> list[Part]:
+        """Return the parts that a piece of the body completes. Raises HttpError if it is no stream of completions."""
+        ...
+
+    def close(self) -> list[Part]:
+        """Return the last parts. Raises HttpError if the upstream broke off."""
+        ...
+
+    def abort(self, error: HttpError) -> list[Part]:
+        """Return the last parts of a stream that breaks off: incomplete calls, and the error."""
+        ...
+
+
+class RewriterLike(Protocol):
+    """Rewrites the response to one request, whole or as a stream."""
+
+    def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite a completion. Raises HttpError if it is malformed."""
+        ...
+
+    def stream(self) -> StreamRewriterLike:
+        """Begin a stream."""
+        ...
+
+
+@dataclass(frozen=True)
+class ApiRequest:
+    """A request as the upstream takes it.
+
+    `body` is its JSON and `options` the same as an object. `ignored` are the fields of the client's request that cannot
+    be translated and change nothing that the client relies on.
+    """
+
+    body: bytes
+    options: dict[str, Any]
+    rewriter: RewriterLike
+    ignored: list[str] = field(default_factory=list[str])
+
+    @property
+    def streams(self) -> bool:
+        """Does the client want a stream?"""
+        return self.options.get("stream") is True
+
+    def headers(self) -> Headers:
+        """The header that names what was ignored, if anything was."""
+        names = ", ".join(self.ignored)
+        shown = names if len(names) <= _MAX_HEADER else names[:_MAX_HEADER].rsplit(", ", 1)[0] + ", ..."
+        return [(b"outspoken-ignored", shown.encode("ascii", "replace"))] if shown else []
+
+
+class Api(Protocol):
+    """An API that the proxy speaks."""
+
+    #: its name in metrics and logs
+    name: str
+    path: str
+    #: how its events are written
+    protocol: EventProtocol
+    #: the headers beside `x-request-id` in which its clients look for the id of a request
+    id_headers: tuple[bytes, ...]
+
+    def headers(self, headers: Headers) -> Headers:
+        """Return the headers of a request as an upstream of chat completions takes them."""
+        ...
+
+    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
+        """Read a request. Raises HttpError, with the field that cannot be translated."""
+        ...
+
+    def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
+        """Return the body of an error response."""
+        ...
+
+    def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
+        """Return the body of an upstream's error in the shape of the API; None if it stays as it is."""
+        ...
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Parse the JSON object of a request. Raises HttpError."""
+    try:
+        request: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        raise HttpError(400, "the request is not JSON", "invalid_json") from None
+    if not isinstance(request, dict):
+        raise HttpError(400, "the request is not a JSON object", "invalid_json")
+    return cast("dict[str, Any]", request)
+
+
+def read_upstream_error(status: int, content: bytes) -> ProviderError:
+    """Read the error that an upstream answers with, whatever its shape."""
+    try:
+        value: Any = json.loads(content)
+    except (ValueError, RecursionError):
+        value = None
+    found = find_error(JsonObject(value)) if isinstance(value, dict) else None
+    if found is not None and found.message:
+        return found
+    text = " ".join(content.decode("utf-8", "replace").split())[:_MAX_ERROR]
+    return ProviderError(message=text or f"the upstream answered with the status {status}")

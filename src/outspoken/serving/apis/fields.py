@@ -1,0 +1,118 @@
+"""Reads the fields of a request one by one, with their places, so that none is lost without a word."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar, cast
+
+from outspoken.providers.decode.json_object import describe_value
+from outspoken.serving.http_errors import HttpError
+
+_T = TypeVar("_T")
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def refused(place: str, problem: str, code: str = "unsupported_value") -> HttpError:
+    """Make the error for a field that cannot be translated or is malformed."""
+    return HttpError(400, f"`{place}` {problem}", code, place)
+
+
+class Ignored:
+    """The fields that are dropped, each once, without indices."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def add(self, place: str) -> None:
+        """Note a field."""
+        name = _INDEX.sub("", place)
+        if name not in self.names:
+            self.names.append(name)
+
+
+class Fields:
+    """An object of a request. Fields are taken out of it; a field with `null` counts as missing."""
+
+    def __init__(self, value: object, place: str, ignored: Ignored) -> None:
+        if not isinstance(value, dict):
+            raise refused(place, f"is {describe_value(value)}; expected an object", "invalid_type")
+        self._rest = {key: field for key, field in cast("dict[str, Any]", value).items() if field is not None}
+        self.place, self._ignored = place, ignored
+
+    def at(self, name: str) -> str:
+        """The place of a field."""
+        return f"{self.place}.{name}" if self.place else name
+
+    def take(self, name: str) -> Any:
+        """Take a field of any type; None if it is missing."""
+        return self._rest.pop(name, None)
+
+    def typed(self, name: str, kind: type[_T], words: str) -> _T | None:
+        """Take a field of one type; None if it is missing. Raises HttpError for another type."""
+        value = self.take(name)
+        if value is None or (isinstance(value, kind) and (kind is bool or not isinstance(value, bool))):
+            return value
+        raise refused(self.at(name), f"is {describe_value(value)}; expected {words}", "invalid_type")
+
+    def text(self, name: str) -> str | None:
+        """Take a text; None if it is missing."""
+        return self.typed(name, str, "a text")
+
+    def required(self, name: str) -> str:
+        """Take a text that must be there."""
+        value = self.text(name)
+        if value is None:
+            raise refused(self.at(name), "is missing; expected a text", "missing_required_parameter")
+        return value
+
+    def flag(self, name: str) -> bool | None:
+        """Take a truth value; None if it is missing."""
+        return self.typed(name, bool, "true or false")
+
+    def items(self, name: str) -> list[Any]:
+        """Take a list; empty if it is missing."""
+        return self.typed(name, cast("type[list[Any]]", list), "a list") or []
+
+    def object(self, name: str) -> Fields | None:
+        """Take an object; None if it is missing."""
+        value = self.take(name)
+        return None if value is None else Fields(value, self.at(name), self._ignored)
+
+    def children(self, name: str) -> list[Fields]:
+        """Take a list of objects; empty if it is missing."""
+        return self.objects(name, self.items(name))
+
+    def objects(self, name: str, values: list[Any]) -> list[Fields]:
+        """Return the objects of a list that was taken as the field `name`."""
+        return [Fields(value, f"{self.at(name)}[{index}]", self._ignored) for index, value in enumerate(values)]
+
+    def note(self, name: str) -> None:
+        """Note a field as ignored."""
+        self._ignored.add(self.at(name))
+
+    def refuse(self, *names: str, problem: str) -> None:
+        """Raise HttpError if one of these fields is there."""
+        for name in names:
+            if self._rest.get(name) not in (None, False, [], {}):
+                raise refused(self.at(name), problem)
+            self._rest.pop(name, None)
+
+    def ignore(self, *names: str, harmless: tuple[object, ...] = ()) -> None:
+        """Drop these fields, and note those that are there with a value that is not among `harmless`."""
+        for name in names:
+            value = self.take(name)
+            if value is not None and value not in harmless:
+                self._ignored.add(self.at(name))
+
+    def ignore_rest(self) -> None:
+        """Drop all fields that were not taken, and note them."""
+        self.ignore(*list(self._rest), harmless=([], {}))
+
+    def forward(self, *names: str) -> dict[str, Any]:
+        """Take these fields as they are, those that are there."""
+        return {name: self._rest.pop(name) for name in names if name in self._rest}
+
+    def rest(self) -> dict[str, Any]:
+        """Take all fields that were not taken."""
+        rest, self._rest = self._rest, {}
+        return rest

@@ -1,0 +1,94 @@
+"""OpenAI's Responses in front of chat completions."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any, cast
+
+from outspoken.providers.export.parts import Part
+from outspoken.providers.export.responses import ResponsesExporter, to_openai_response
+from outspoken.providers.export.sse import Protocol as EventProtocol
+from outspoken.providers.replies import ProviderReply
+from outspoken.serving.http_errors import HttpError
+from outspoken.serving.settings import ServerSettings
+from outspoken.serving.upstream import Headers
+
+from .base import ApiRequest, OnReply, parse_object, read_upstream_error
+from .export_rewriter import ExportRewriter
+from .responses_request import to_chat
+
+#: What a response repeats of its request, and the values where the request says nothing.
+_REPEATED: dict[str, Any] = {
+    "instructions": None,
+    "max_output_tokens": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "reasoning": None,
+    "temperature": None,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": None,
+    "user": None,
+}
+#: What holds for all responses of the proxy, which stores none.
+_FIXED: dict[str, Any] = {"background": False, "previous_response_id": None, "store": False, "truncation": "disabled"}
+
+
+class _ResponsesTarget:
+    """Writes the response to one request."""
+
+    def __init__(self, settings: ServerSettings, request: dict[str, Any]) -> None:
+        self._action_tool = settings.action_tool
+        self._id = f"resp_{secrets.token_hex(24)}"
+        given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
+        self._repeated = _REPEATED | _FIXED | given
+
+    def exporter(self) -> ResponsesExporter:
+        """Return an exporter for one response."""
+        return ResponsesExporter(id=self._id, action_tool=self._action_tool)
+
+    def whole(self, reply: ProviderReply) -> Part:
+        """Export a whole reply."""
+        return to_openai_response(reply, id=self._id, action_tool=self._action_tool)
+
+    def complete(self, part: Part, stop: str | None) -> Part:
+        """Add the fields of the request to a response, or to an event that has one."""
+        response = part.get("response", part if part.get("object") == "response" else None)
+        if response is not None:
+            response |= self._repeated
+        return part
+
+
+class ResponsesApi:
+    """OpenAI's Responses."""
+
+    name = "responses"
+    path = "/v1/responses"
+    id_headers: tuple[bytes, ...] = ()
+    protocol: EventProtocol = "openai_responses"
+
+    def headers(self, headers: Headers) -> Headers:
+        """Return the headers as they are."""
+        return headers
+
+    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
+        """Translate a request. Raises HttpError, with the field that cannot be translated."""
+        request = parse_object(body)
+        chat, ignored = to_chat(request, settings.reasoning_field)
+        rewriter = ExportRewriter(settings, chat, _ResponsesTarget(settings, request), on_reply)
+        return ApiRequest(json.dumps(chat, ensure_ascii=False).encode(), chat, rewriter, ignored)
+
+    def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
+        """Return the body of an error response."""
+        return error.body
+
+    def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
+        """Return the upstream's error in OpenAI's shape, with all that it says."""
+        found = read_upstream_error(status, content)
+        kind = found.type or ("invalid_request_error" if status < 500 else "server_error")
+        raw: object = found.raw
+        told = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
+        error = told | {"message": found.message, "type": kind, "param": told.get("param"), "code": found.code}
+        return json.dumps({"error": error}, ensure_ascii=False).encode()

@@ -1,0 +1,264 @@
+"""Translates requests of OpenAI's Responses to chat completions.
+
+Source: https://platform.openai.com/docs/api-reference/responses/create.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from outspoken.providers.export.parts import Part
+
+from .conversation import Conversation, text_part
+from .fields import Fields, Ignored, refused
+
+#: Fields that chat completions have under the same name.
+_SAME = (
+    "model",
+    "temperature",
+    "top_p",
+    "stream",
+    "parallel_tool_calls",
+    "user",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "service_tier",
+)
+#: Fields that need what the proxy does not have: stored responses, tools of the server, other choices.
+_REFUSED = {
+    "previous_response_id": "is not supported: the proxy stores no responses; send the whole conversation as `input`",
+    "conversation": "is not supported: the proxy stores no conversations; send the whole conversation as `input`",
+    "background": "is not supported: the proxy stores no responses",
+    "prompt": "is not supported: the proxy has no prompt templates; send `instructions` and `input`",
+    "messages": "belongs to chat completions; send `input`",
+    "response_format": "belongs to chat completions; send `text.format`",
+    "top_logprobs": "is not supported: responses have no log probabilities here",
+    "logprobs": "belongs to chat completions, and responses have no log probabilities here",
+}
+_LOGPROBS = "message.output_text.logprobs"
+_FUNCTIONS = "the model runs on a server that has only functions"
+
+
+def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the request as a chat completion, and the fields that were dropped. Raises HttpError."""
+    ignored = Ignored()
+    request = Fields(body, "", ignored)
+    for name, problem in _REFUSED.items():
+        request.refuse(name, problem=problem)
+    if request.take("n") not in (None, 1):
+        raise refused("n", "is not supported: a response has one choice")
+    chat: dict[str, Any] = request.forward(*_SAME)
+    conversation = Conversation(reasoning_field)
+    instructions = request.text("instructions")
+    if instructions:
+        conversation.add_system(instructions)
+    _read_input(request, conversation)
+    chat["messages"] = conversation.messages
+    _read_tools(request, chat)
+    limit = request.take("max_output_tokens")
+    if limit is not None:
+        chat["max_tokens"] = limit
+    _read_output(request, chat)
+    request.take("metadata")  # the response repeats it
+    request.ignore("store", harmless=(False,))
+    request.ignore("truncation", harmless=("disabled",))
+    _read_include(request, ignored)
+    request.ignore("max_tool_calls", "context_management", "stream_options", "moderation", "background_options")
+    if chat.get("stream") is True:
+        chat["stream_options"] = {"include_usage": True}
+    return chat | request.rest(), ignored.names
+
+
+# input
+
+
+def _read_input(request: Fields, conversation: Conversation) -> None:
+    given = request.take("input")
+    if isinstance(given, str):
+        conversation.add_user([text_part(given)])
+        return
+    if not isinstance(given, list):
+        raise refused("input", "is missing; expected a text or a list of items", "missing_required_parameter")
+    for item in request.objects("input", cast("list[Any]", given)):
+        _read_item(item, conversation)
+    if not conversation.messages:
+        raise refused("input", "is empty; expected at least one item", "empty_array")
+
+
+def _read_item(item: Fields, conversation: Conversation) -> None:
+    kind = item.text("type") or "message"
+    item.take("id")  # it refers to stored items
+    match kind:
+        case "message":
+            _read_message(item, conversation)
+        case "function_call":
+            item.take("status")
+            conversation.add_call(item.required("call_id"), item.required("name"), item.required("arguments"))
+        case "function_call_output":
+            item.take("status")
+            place = item.at("call_id")
+            conversation.add_result(item.required("call_id"), _read_content(item, "output"), place)
+        case "reasoning":
+            _read_reasoning(item, conversation)
+        case _:
+            raise refused(item.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+    item.ignore_rest()
+
+
+def _read_message(item: Fields, conversation: Conversation) -> None:
+    role = item.required("role")
+    place = item.at("role")
+    item.ignore("status", "phase", harmless=("completed", "in_progress", "incomplete", "final_answer", "commentary"))
+    parts = _read_content(item, "content")
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    if role == "user":
+        conversation.add_user(parts)
+    elif role not in ("system", "developer", "assistant"):
+        raise refused(place, f"is {role!r}; expected user, assistant, system or developer")
+    elif len(texts) < len(parts):
+        raise refused(item.at("content"), f"has a part that is no text, which messages of the role {role} cannot have")
+    elif role == "assistant":
+        conversation.add_answer("".join(texts))
+    else:
+        conversation.add_system("\n\n".join(texts))
+
+
+def _read_content(item: Fields, name: str) -> list[Part]:
+    """Read a text or a list of content parts as those of a chat completion."""
+    value = item.take(name)
+    if isinstance(value, str):
+        return [text_part(value)]
+    if not isinstance(value, list):
+        raise refused(item.at(name), "is missing; expected a text or a list of parts", "missing_required_parameter")
+    return [_read_part(part) for part in item.objects(name, cast("list[Any]", value))]
+
+
+def _read_part(part: Fields) -> Part:
+    kind = part.required("type")
+    match kind:
+        case "input_text" | "output_text" | "text":
+            read = text_part(part.required("text"))
+            part.ignore("annotations", "logprobs", harmless=([],))
+        case "refusal":
+            read = text_part(part.required("refusal"))
+        case "input_image":
+            part.refuse("file_id", problem="is not supported: the upstream has no such files; send `image_url`")
+            read = {"type": "image_url", "image_url": {"url": part.required("image_url"), **part.forward("detail")}}
+        case "input_file":
+            part.refuse("file_id", "file_url", problem="is not supported; send `file_data`")
+            read = {"type": "file", "file": {"file_data": part.required("file_data"), **part.forward("filename")}}
+        case "input_audio":
+            audio = part.object("input_audio")
+            if audio is None:
+                raise refused(part.at("input_audio"), "is missing; expected an object", "missing_required_parameter")
+            read = {"type": "input_audio", "input_audio": audio.rest()}
+        case _:
+            raise refused(part.at("type"), f"is {kind!r}, which is not supported")
+    part.ignore_rest()
+    return read
+
+
+def _read_reasoning(item: Fields, conversation: Conversation) -> None:
+    """Read reasoning: its text, else its summary. Encrypted reasoning is for the server that wrote it."""
+    item.take("status")
+    content = [part.required("text") for part in item.children("content")]
+    summary = [part.required("text") for part in item.children("summary")]
+    if content or summary:
+        conversation.add_reasoning("\n\n".join(content or summary))
+    if content and summary:
+        item.note("summary")
+
+
+# tools and output
+
+
+def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
+    tools: list[Part] = []
+    for tool in request.children("tools"):
+        kind = tool.required("type")
+        if kind != "function":
+            raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+        function = {"name": tool.required("name"), **tool.forward("description", "parameters", "strict")}
+        tools.append({"type": "function", "function": function})
+        tool.ignore_rest()
+    choice = request.take("tool_choice")
+    if choice is not None:
+        choice, tools = _read_tool_choice(choice, tools)
+        chat["tool_choice"] = choice
+    if tools:
+        chat["tools"] = tools
+    else:
+        chat.pop("parallel_tool_calls", None)
+        if chat.get("tool_choice") in ("auto", "none"):
+            del chat["tool_choice"]  # servers reject it without tools
+
+
+def _read_tool_choice(choice: Any, tools: list[Part]) -> tuple[Any, list[Part]]:
+    """Return the choice of a chat completion, and the tools that the model may use."""
+    if choice in ("auto", "none", "required"):
+        return choice, tools
+    if isinstance(choice, str):
+        raise refused("tool_choice", f"is {choice!r}; expected auto, none, required or an object")
+    fields = Fields(choice, "tool_choice", Ignored())
+    kind = fields.required("type")
+    if kind == "function":
+        name = fields.required("name")
+        _check_name(name, tools, "tool_choice.name")
+        return {"type": "function", "function": {"name": name}}, tools
+    if kind == "allowed_tools":
+        mode = fields.text("mode") or "auto"
+        if mode not in ("auto", "required"):
+            raise refused("tool_choice.mode", f"is {mode!r}; expected auto or required")
+        names = [_allowed_name(tool, tools) for tool in fields.children("tools")]
+        return mode, [tool for tool in tools if tool["function"]["name"] in names]
+    raise refused("tool_choice.type", f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+
+
+def _allowed_name(tool: Fields, tools: list[Part]) -> str:
+    kind, name = tool.required("type"), tool.required("name")
+    if kind != "function":
+        raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+    _check_name(name, tools, tool.at("name"))
+    return name
+
+
+def _check_name(name: str, tools: list[Part], place: str) -> None:
+    if name not in [tool["function"]["name"] for tool in tools]:
+        raise refused(place, f"is {name!r}, which is none of the `tools`")
+
+
+def _read_output(request: Fields, chat: dict[str, Any]) -> None:
+    """Read how the answer is to be written, and how much the model is to think."""
+    text = request.object("text")
+    if text is not None:
+        chat |= text.forward("verbosity")
+        wanted = text.object("format")
+        if wanted is not None:
+            _read_text_format(wanted, chat)
+        text.ignore_rest()
+    reasoning = request.object("reasoning")
+    if reasoning is not None:
+        effort = reasoning.take("effort")
+        if effort is not None:
+            chat["reasoning_effort"] = effort
+        reasoning.ignore_rest()
+
+
+def _read_text_format(wanted: Fields, chat: dict[str, Any]) -> None:
+    kind = wanted.required("type")
+    if kind == "json_schema":
+        schema = {"name": wanted.required("name"), **wanted.forward("description", "schema", "strict")}
+        chat["response_format"] = {"type": kind, "json_schema": schema}
+    elif kind == "json_object":
+        chat["response_format"] = {"type": kind}
+    elif kind != "text":
+        raise refused(wanted.at("type"), f"is {kind!r}; expected text, json_object or json_schema")
+    wanted.ignore_rest()
+
+
+def _read_include(request: Fields, ignored: Ignored) -> None:
+    for name in request.items("include"):
+        if name == _LOGPROBS:
+            raise refused("include", f"has {name!r}: responses have no log probabilities here")
+        ignored.add(f"include={name}")
