@@ -1,26 +1,27 @@
-"""Shows what the library does: parses six responses in as many formats, and one as it streams in."""
+"""Shows what the library does, one thing after another, each with a line that says why it matters."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
-from outspoken import parse, stream
-from outspoken.cli.explain import summary
+from outspoken import Done, Screen, formats, parse, render, stream
+from outspoken.constraints import constraint
+from outspoken.payloads import PayloadRegistry, PayloadType
 from outspoken.results.printing import one_line
 
-TOOLS = [
-    {
-        "name": "run_python",
-        "parameters": {
-            "type": "object",
-            "properties": {"code": {"type": "string"}, "version": {"type": "string"}, "timeout": {"type": "integer"}},
-        },
+TOOL = {
+    "name": "run_python",
+    "parameters": {
+        "type": "object",
+        "properties": {"code": {"type": "string"}, "version": {"type": "string"}, "timeout": {"type": "integer"}},
+        "required": ["code"],
     },
-]
+}
 
-RESPONSES = {
-    "reasoning, text and a call as JSON": """\
+CALLS = """\
 <think>
 They ask for the weather in two cities. One call for each.
 </think>
@@ -31,10 +32,9 @@ Let me look that up.
 </tool_call>
 <tool_call>
 {"name": "get_weather", "arguments": {"city": "Łódź", "unit": "celsius"}}
-</tool_call>""",
-    "XML parameters, typed by the tool's schema; the code holds a closing tag": """\
-I'll run it.
+</tool_call>"""
 
+XML = """\
 <tool_call>
 <function=run_python>
 <parameter=code>
@@ -47,70 +47,160 @@ print("</parameter> is only text here")
 30
 </parameter>
 </function>
-</tool_call>""",
-    "channels": """\
-<|channel|>analysis<|message|>I need the user's location first.<|end|><|start|>assistant<|channel|>commentary \
-to=functions.get_location <|constrain|>json<|message|>{}<|call|>""",
-    "a GUI action": """\
+</tool_call>"""
+
+ACTION = """\
 Thought: The search box is at the top of the page. I click on it, then type.
-Action: click(start_box='(197,525)')""",
-    "an answer with a payload": """\
+Action: click(start_box='(197,525)')
+type(content='mosses\\n')"""
+
+DAMAGED = """\
+<tool_call>
+{"name": "say", "arguments": {"text": "It is a "test", so far",}}
+<tool_call>
+{"name": "delete", "arguments": {"path": "/tmp/a"""
+
+PAYLOAD = """\
 Your table has three columns now.
 
 SUGGESTED_VALUES:
-[{"label": "Add rows", "value": "Add ten sample rows"}, {"label": "Rename", "value": "Rename the second column"}]""",
-    "a response that is cut off inside a call": """\
-I'll write the file.
-<function_calls>
-<invoke name="write_file">
-<parameter name="path">notes.txt</parameter>
-<parameter name="text">Remember the mi""",
-}
+[{"label": "Add rows", "value": "Add ten sample rows"}, {"label": "Rename", "value": "Rename the second column"}]"""
 
-STREAMED = (
-    "Two things at once.<|tool_calls_section_begin|>"
-    '<|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>{"query": "tides"}<|tool_call_end|>'
-    '<|tool_call_begin|>functions.get_time:1<|tool_call_argument_begin|>{"zone": "UTC"}<|tool_call_end|>'
-    "<|tool_calls_section_end|>"
-)
+STREAMED = """\
+Thought: I know the answer.
+Action:
+```json
+{"action": "Final Answer", "action_input": "High tide is at \\"nine\\"."}
+```"""
 
 
-def show(title: str, text: str) -> None:
-    """Parse a whole response and print what it contains."""
-    reply = parse(text, tools=TOOLS if "run_python" in text else None)
-    print(f"── {title}\n\n{framed(text)}\n")
-    for _, line in summary(reply):
-        print(f"   {line}".rstrip())
-    print()
+def show_calls() -> None:
+    """Tool calls in two of the formats."""
+    _read(CALLS)
+    print(parse(CALLS))
 
 
-def framed(text: str) -> str:
-    """A response behind a line in the margin."""
-    return textwrap.indent(text, "   │ ", lambda _: True)
+def show_types() -> None:
+    """Arguments that are typed by a schema."""
+    _read(XML)
+    print(f"without the tool  {parse(XML).tool_calls[0].arguments['version']!r}")
+    print(f"with the tool     {parse(XML, tools=[TOOL]).tool_calls[0].arguments['version']!r}\n")
+    print(parse(XML, tools=[TOOL]))
 
 
-def show_stream(text: str, size: int) -> None:
-    """Parse a response in small pieces and print its events as they come."""
-    print(f"── two calls as they stream in, {size} characters at a time; the number says how many have arrived\n")
-    print(f"{framed(text)}\n")
+def show_damage() -> None:
+    """A repaired call and one that was cut off."""
+    _read(DAMAGED)
+    reply = parse(DAMAGED)
+    print(f"run      {reply.tool_calls}")
+    for repair in reply.tool_calls[0].repairs:
+        print(f"         {repair}")
+    print(f"do not   {reply.unfinished_tool_calls}")
+    print(f"         {reply.diagnostics[-1]}")
+
+
+def show_actions() -> None:
+    """GUI actions in pixels, and the same actions in another model's words."""
+    _read(ACTION)
+    screen = Screen(1920, 1080)
+    reply = parse(ACTION, "ui_tars_1_0", screen=screen)
+    for action in reply.actions:
+        print(action)
+    print(f"\nthe same for another model:\n{render(reply.actions, 'seed_gui', screen=screen)}")
+
+
+def show_stream() -> None:
+    """Events as the text arrives."""
+    _read(STREAMED)
     arrived = 0
 
     def chunks() -> Iterator[str]:
         nonlocal arrived
-        for start in range(0, len(text), size):
-            arrived = min(start + size, len(text))
-            yield text[start:arrived]
+        for start in range(0, len(STREAMED), 12):
+            arrived = min(start + 12, len(STREAMED))
+            yield STREAMED[start:arrived]
 
-    for event in stream(chunks()):
-        print(f"   {arrived:>4}  {one_line(event)}")
+    for event in stream(chunks(), "react_json"):
+        if not isinstance(event, Done):
+            print(f"{arrived:>4} of {len(STREAMED)} characters  {one_line(event)}")
+
+
+def show_payloads() -> None:
+    """A payload that leaves the message."""
+    _read(PAYLOAD)
+    registry = PayloadRegistry([PayloadType("suggested_values", "SUGGESTED_VALUES:", dict[str, str], kind="array")])
+    message = registry.parse(PAYLOAD).to_message()
+    for key, value in message.items():
+        print(f"{key:<16} {value!r}")
+
+
+def show_constraint() -> None:
+    """The same grammar turned round: what a model may write."""
+    found = constraint("hermes", tools=[TOOL], tool_choice="required")
+    rules = len(found.to_gbnf().splitlines())
+    print(f"{rules} rules for llama.cpp; also for vLLM, SGLang, xgrammar, llguidance and others\n")
+    for arguments in (
+        '{"code": "print(1)", "timeout": 3}',
+        '{"code": "print(1)", "timeout": "soon"}',
+        '{"timeout": 3}',
+    ):
+        call = f'<tool_call>\n{{"name": "run_python", "arguments": {arguments}}}\n</tool_call>'
+        print(f"{'allowed' if found.accepts(call) else 'ruled out':<10} {arguments}")
+
+
+SECTIONS: tuple[tuple[str, str, Callable[[], None]], ...] = (
+    (
+        "Reasoning, text and calls",
+        f"The format is one of {len(formats())} and was detected: you write no parser for each model.",
+        show_calls,
+    ),
+    (
+        "Arguments that are only text",
+        "The tool's schema decides that the version is '3.10' and not 3.1, and the code may hold a closing tag.",
+        show_types,
+    ),
+    (
+        "Damage",
+        "Each repair is listed with its place, and a call that was cut off is never among those to run.",
+        show_damage,
+    ),
+    (
+        "GUI actions",
+        "Every computer-use model gets the same actions, in the pixels of your screen.",
+        show_actions,
+    ),
+    (
+        "A stream",
+        "The answer is shown while its JSON is still open; what was sent is never taken back.",
+        show_stream,
+    ),
+    (
+        "Payloads of your own",
+        "Users see the message without markup, and your client gets validated data.",
+        show_payloads,
+    ),
+    (
+        "A constraint for decoding",
+        "The grammar that reads a format also keeps a model to it, and to the schemas of its tools.",
+        show_constraint,
+    ),
+)
+
+
+def _read(text: str) -> None:
+    """Print a response behind a line in the margin."""
+    print(textwrap.indent(text, "  │ ", lambda _: True), end="\n\n")
 
 
 def main() -> None:
     """Print everything."""
-    for title, text in RESPONSES.items():
-        show(title, text)
-    show_stream(STREAMED, 16)
+    began = time.perf_counter()
+    for number, (title, why, show) in enumerate(SECTIONS, 1):
+        print(f"── {number}. {title}\n   {why}\n")
+        show()
+        print()
+    print(f"That took {time.perf_counter() - began:.1f} seconds. Go on with README.md, or try a response: outspoken ui")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -41,6 +41,16 @@ def encode_action(header: Header, action: BaseAction) -> tuple[str, dict[str, An
     return None
 
 
+def lacks(header: Header, action: BaseAction) -> str:
+    """What a format that cannot express an action does not have, in words for an error."""
+    mapping = mapping_of(header)
+    kind: str = getattr(action, "type", "?")
+    if mapping is None or not any(_candidates(mapping, action)):
+        return f"no action that means `{kind}`"
+    given = ", ".join([f"`{name}={value!r}`" for name, value in _flat_fields(action)])
+    return f"no action that means `{kind}` with all of {given}"
+
+
 def _merged(arguments: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     """The arguments of fields and all others; both may be parts of one object."""
     made = {**arguments, **extra}

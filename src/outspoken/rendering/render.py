@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from outspoken.actions.encoding import convert_points, effect_of, encode_action
+from outspoken.actions.encoding import convert_points, effect_of, encode_action, lacks
 from outspoken.actions.mapping import PARTS
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
@@ -117,7 +117,7 @@ def _action_items(action: BaseAction, header: Header, *, as_actions: bool) -> li
     """The items of an action; if it contains others, its beginning, theirs, and its end."""
     named = encode_action(header, action)
     if named is None:
-        raise RenderError(f"`{header.format}` has no action that means `{getattr(action, 'type', '?')}`")
+        raise RenderError(f"`{header.format}` has {lacks(header, action)}")
     parts: list[BaseAction] = named[1].pop(PARTS, [])
     kind, id_ = ("action", None) if as_actions else ("tool_call", action.id)
     arguments, text = tuple(named[1].items()), to_json(named[1])
