@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "src" / "outspoken" / "integrations" / "README.md"
@@ -24,6 +26,11 @@ def printed_by_example(framework: str, url: str = _URL, **replaced: str) -> str:
     for module, other in replaced.items():
         assert f"from {module} import " in program
         program = program.replace(f"from {module} import ", f"from {other} import ")
-    ran = subprocess.run([sys.executable, "-c", program], cwd=TOP, capture_output=True, text=True, timeout=50)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "example.py"  # some frameworks read the source of functions
+        path.write_text(program, "utf-8")
+        known = os.pathsep.join(filter(None, [str(TOP), os.environ.get("PYTHONPATH")]))
+        command, variables = [sys.executable, str(path)], os.environ | {"PYTHONPATH": known}
+        ran = subprocess.run(command, cwd=TOP, env=variables, capture_output=True, text=True, timeout=50)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout

@@ -32,6 +32,8 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "pydantic_ai": TestedFramework("agents", "pydantic_ai"),
     "langchain": TestedFramework("agents", "langchain_core"),
     "openai_agents": TestedFramework("agents", "agents"),
+    "llama_index": TestedFramework("frameworks", "llama_index"),
+    "smolagents": TestedFramework("frameworks", "smolagents"),
     "litellm": TestedFramework("litellm", "litellm"),
     "vllm": TestedFramework("servers", "vllm"),
     "sglang": TestedFramework("servers", "sglang"),
@@ -40,6 +42,15 @@ FRAMEWORKS: dict[str, TestedFramework] = {
 
 GROUPS: dict[str, Group] = {
     "agents": Group(("pydantic-ai-slim==2.68.0", "langchain-core==1.7.2", "openai-agents==0.24.0")),
+    # dspy needs litellm; llama-index-core uses what pydantic deprecates.
+    "frameworks": Group(
+        (
+            *("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1", "smolagents==1.26.0"),
+            *("haystack-ai==3.4.0", "dspy==3.4.1"),
+        ),
+        variables=(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),
+        ignored=("ignore::DeprecationWarning",),
+    ),
     # litellm needs openai 2, openai-agents 3. It reads a list of prices from the network when it is imported.
     # It leaves clients and event loops to the garbage collector.
     "litellm": Group(

@@ -13,6 +13,9 @@ from outspoken.results.replies import Reply, Status, ToolCall
 #: The key of `metadata` in the metadata of a framework's message.
 METADATA = "outspoken"
 
+#: What servers and frameworks call the finish reason.
+_REASONS = ("finish_reason", "stop_reason", "done_reason")
+
 #: The most problems in a retry message, and the most characters of each.
 _MAX_PROBLEMS, _MAX_LENGTH = 5, 200
 
@@ -183,6 +186,17 @@ def retry_message(reply: Reply) -> str:
     if reply.status == "truncated":
         advice += " It broke off before its end: make it shorter."
     return "\n".join(["Your last response could not be used, and no tool was run:", *lines, advice])
+
+
+def finish_reason(*places: Any) -> str | None:
+    """Why a response ended, as one of the places says: dicts or objects, which may be chat completions."""
+    found = [choices[0] for place in places if (choices := _value(place, "choices"))]
+    reasons = [_value(place, key) for place in (*found, *places) for key in _REASONS]
+    return next((reason for reason in reasons if isinstance(reason, str)), None)
+
+
+def _value(place: Any, key: str) -> Any:
+    return place.get(key) if hasattr(place, "get") else getattr(place, key, None)
 
 
 def _problem(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -1,0 +1,426 @@
+"""LlamaIndex with an LLM that writes raw text: agents, workflows, streams, structured output, damage."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ToolCallResult
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    LLMMetadata,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+)
+from llama_index.core.llms import LLM
+from llama_index.core.llms.custom import CustomLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.tools import FunctionTool
+from llama_index.llms.openai_like import OpenAILike
+from pydantic import BaseModel, Field, ValidationError
+
+from outspoken.integrations.llama_index import OutspokenLLM
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, pieces, written
+from tests.integrations.page import printed_by_example
+from tests.integrations.text_server import text_server
+
+ANSWER = "High tide at nine, wind from the west."
+ASKED = [ChatMessage("When?")]
+
+
+class Script(FunctionCallingLLM):
+    """An LLM that writes texts in turn, whole or in pieces, and remembers what it was sent."""
+
+    texts: list[str]
+    reason: str = "stop"
+    size: int = 5
+    sent: list[list[ChatMessage]] = Field(default_factory=list)
+    options: list[dict[str, Any]] = Field(default_factory=list)
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_chat_model=True, model_name="m")
+
+    def _prepare_chat_with_tools(
+        self, tools: Any, user_msg: Any = None, chat_history: Any = None, **kwargs: Any
+    ) -> Any:
+        asked = [user_msg if isinstance(user_msg, ChatMessage) else ChatMessage(user_msg)] if user_msg else []
+        return {"messages": [*(chat_history or []), *asked], "tools": [tool.metadata.name for tool in tools]}
+
+    def _next(self, messages: Any, options: dict[str, Any]) -> str:
+        self.sent.append([*messages])
+        self.options.append(options)
+        return self.texts[len(self.sent) - 1]
+
+    def message(self, text: str) -> ChatMessage:
+        return ChatMessage(text, role="assistant")
+
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        raw = {"choices": [{"finish_reason": self.reason}]}
+        return ChatResponse(message=self.message(self._next(messages, kwargs)), raw=raw)
+
+    async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        return self.chat(messages, **kwargs)
+
+    def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        text = self._next(messages, kwargs)
+
+        def stream() -> Any:
+            sent = ""
+            for piece in pieces(text, self.size):
+                sent += piece
+                raw = {"choices": [{"finish_reason": None}]}
+                yield ChatResponse(message=self.message(sent), delta=piece, raw=raw)
+            yield ChatResponse(
+                message=self.message(sent), delta="", raw={"choices": [{"finish_reason": self.reason}], "usage": 9}
+            )
+
+        return stream()
+
+    async def astream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        found = self.stream_chat(messages, **kwargs)
+
+        async def stream() -> Any:
+            for response in found:
+                yield response
+
+        return stream()
+
+    def complete(self, *args: Any, **kwargs: Any) -> Any:
+        raise AssertionError
+
+    acomplete = stream_complete = astream_complete = complete
+
+
+Ran = list[tuple[str, dict[str, Any]]]
+
+
+def tools_of(ran: Ran) -> list[FunctionTool]:
+    """Two tools that note their calls."""
+
+    def tide(place: str, day: int = 0) -> str:
+        """The hour of high tide."""
+        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
+        return "nine"
+
+    def wind(**given: Any) -> str:
+        """The wind."""
+        ran.append(("wind", given))
+        return "west"
+
+    return [FunctionTool.from_defaults(tide), FunctionTool.from_defaults(wind, fn_schema=Place)]
+
+
+class Place(BaseModel):
+    place: str
+    day: int = 0
+
+
+def run(agent: Any) -> tuple[str, list[Any]]:
+    """The answer of an agent, and the events on the way."""
+
+    async def go() -> tuple[str, list[Any]]:
+        handler = agent.run("When?")
+        events = [event async for event in handler.stream_events()]
+        return str(await handler), events
+
+    return asyncio.run(go())
+
+
+def agent_of(script: Script, format: str, ran: Ran, *, streaming: bool = True, workflow: bool = False) -> Any:
+    agent = FunctionAgent(tools=tools_of(ran), llm=OutspokenLLM(llm=script, format=format), streaming=streaming)
+    return AgentWorkflow(agents=[agent]) if workflow else agent
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_agent_runs_one_call_then_two_at_once(streaming: bool, format: str) -> None:
+    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
+    script, ran = Script(texts=[first, written(format, *BOTH), written(format, text=ANSWER)]), Ran()
+    answer, events = run(agent_of(script, format, ran, streaming=streaming))
+    assert answer == ANSWER
+    assert ran[0] == ("tide", {"place": "Paris"})
+    assert sorted(ran[1:]) == sorted(BOTH)
+    calls = [block for message in script.sent[2] for block in message.blocks if isinstance(block, ToolCallBlock)]
+    assert len({call.tool_call_id for call in calls}) == len(calls) == 3
+    results = [message for message in script.sent[2] if message.role == "tool"]
+    assert [message.additional_kwargs["tool_call_id"] for message in results] == [c.tool_call_id for c in calls]
+    assert [message.content for message in script.sent[2] if message.role == "assistant"] == ["Let me look.", None]
+    assert script.options[0]["tools"] == ["tide", "wind"]
+    if streaming:
+        texts = [event.delta for event in events if isinstance(event, AgentStream)]
+        assert "".join(texts) == "Let me look." + ANSWER
+        assert len([text for text in texts if text]) > 4
+
+
+def test_a_workflow_of_agents_hands_off() -> None:
+    ran = Ran()
+    handoff = written("hermes", ("handoff", {"to_agent": "Pilot", "reason": "tides"}))
+    script = Script(texts=[handoff, written("hermes", BOTH[0]), ANSWER])
+    llm = OutspokenLLM(llm=script, format="hermes")
+    guide = FunctionAgent(name="Guide", description="guides", llm=llm, can_handoff_to=["Pilot"])
+    pilot = FunctionAgent(name="Pilot", description="knows tides", tools=tools_of(ran), llm=llm)
+    answer, _ = run(AgentWorkflow(agents=[guide, pilot], root_agent="Guide"))
+    assert (answer, ran) == (ANSWER, [BOTH[0]])
+
+
+def invoked(llm: OutspokenLLM, tools: Any) -> ChatResponse:
+    return llm.chat_with_tools(tools, "When?", allow_parallel_tool_calls=True)
+
+
+def ainvoked(llm: OutspokenLLM, tools: Any) -> ChatResponse:
+    return asyncio.run(llm.achat_with_tools(tools, "When?", allow_parallel_tool_calls=True))
+
+
+def streamed(llm: OutspokenLLM, tools: Any) -> ChatResponse:
+    found = [*llm.stream_chat_with_tools(tools, "When?", allow_parallel_tool_calls=True)]
+    assert "".join([one.delta or "" for one in found]) == (found[-1].message.content or "")
+    return found[-1]
+
+
+def astreamed(llm: OutspokenLLM, tools: Any) -> ChatResponse:
+    async def last() -> ChatResponse:
+        stream = await llm.astream_chat_with_tools(tools, "When?", allow_parallel_tool_calls=True)
+        return [response async for response in stream][-1]
+
+    return asyncio.run(last())
+
+
+Ask = Callable[[OutspokenLLM, Any], ChatResponse]
+WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
+def test_reasoning_is_a_thinking_block(ask: Ask, format: str) -> None:
+    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
+    llm = OutspokenLLM(llm=Script(texts=[text]), format=format)
+    response = ask(llm, tools_of([]))
+    assert [block.block_type for block in response.message.blocks] == ["thinking", "text", "tool_call", "tool_call"]
+    assert (response.message.blocks[0].content, response.message.content) == ("Which day?", "Look:")
+    calls = llm.get_tool_calls_from_response(response)
+    assert [(call.tool_name, call.tool_kwargs) for call in calls] == [*BOTH]
+    assert set(response.message.additional_kwargs) == {"tool_calls"}
+    assert response.raw["choices"] == [{"finish_reason": "stop"}]
+
+
+def test_reasoning_and_text_stream_as_they_arrive() -> None:
+    text = written("hermes", BOTH[0], text=ANSWER, reasoning="Which day is it? " * 3)
+    llm = OutspokenLLM(llm=Script(texts=[text]), format="hermes")
+    found = [*llm.stream_chat_with_tools(tools_of([]), "When?")]
+    thought = [one.additional_kwargs["thinking_delta"] for one in found if one.additional_kwargs]
+    assert len(thought) > 3
+    assert "".join(thought).strip() == ("Which day is it? " * 3).strip()
+    assert len([one for one in found if one.delta]) > 3
+    assert [len(llm.get_tool_calls_from_response(one, error_on_no_tool_call=False)) for one in found[-2:]] == [0, 1]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
+    llm = OutspokenLLM(llm=Script(texts=[REPAIRABLE]), format="hermes")
+    response = ask(llm, tools_of([]))
+    (call,) = llm.get_tool_calls_from_response(response)
+    assert (call.tool_name, call.tool_kwargs) == BOTH[0]
+    found = response.message.additional_kwargs["outspoken"]
+    codes = [repair["code"] for repair in found["repairs"]]
+    assert (found["status"], codes) == ("repaired", ["trailing-comma", "missing-closer"])
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("text", [INVALID, CUT])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_call_with_a_problem_names_no_tool(ask: Ask, text: str, size: int) -> None:
+    llm = OutspokenLLM(llm=Script(texts=[text], size=size, reason="length"), format="hermes")
+    response = ask(llm, tools_of([]))
+    status = "invalid" if text == INVALID else "truncated"
+    reason = f"the call of `tide` is {status} and was not run: "
+    block = response.message.blocks[-1]
+    assert (block.tool_name, block.tool_kwargs[: len(reason)]) == ("tide", reason)
+    assert block.tool_kwargs.endswith(text.removeprefix("Wait.").lstrip())
+    with pytest.raises(ValueError, match=reason):
+        llm.get_tool_calls_from_response(response)
+    (call,) = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
+    assert call.tool_name.startswith(f"call was refused: {reason}")
+    assert call.tool_kwargs == {}
+    found = response.message.additional_kwargs["outspoken"]
+    assert [one["status"] for one in found["unfinished_calls"]] == [status]
+    assert "tool_calls" not in response.message.additional_kwargs
+
+
+@pytest.mark.parametrize("text", [INVALID, CUT, CUT.replace("tide", "wind")])
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("workflow", [False, True])
+def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(
+    text: str, streaming: bool, workflow: bool
+) -> None:
+    script, ran = Script(texts=[text, written("hermes", BOTH[0]), ANSWER]), Ran()
+    answer, events = run(agent_of(script, "hermes", ran, streaming=streaming, workflow=workflow))
+    assert (answer, ran) == (ANSWER, [BOTH[0]])
+    result = next(event for event in events if isinstance(event, ToolCallResult))
+    assert result.tool_output.is_error
+    told = script.sent[1][-1]
+    assert (told.role, "was not run" in str(told.content)) == ("tool", True)
+    assert "Write the call again" in str(told.content)
+    (call,) = [block for block in script.sent[1][-2].blocks if isinstance(block, ToolCallBlock)]
+    assert (call.tool_kwargs, call.tool_call_id) == ({}, told.additional_kwargs["tool_call_id"])  # servers read JSON
+    assert script.sent[1][-2].additional_kwargs == {}
+
+
+@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
+def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
+    for ask in (invoked, streamed):
+        llm = OutspokenLLM(llm=Script(texts=[REPAIRABLE[:cut]], reason="length"), format="hermes")
+        with pytest.raises(ValueError, match="truncated"):
+            llm.get_tool_calls_from_response(ask(llm, tools_of([])))
+
+
+def test_markup_that_could_not_be_read_is_text_with_a_message_for_the_model() -> None:
+    text = '<tool_cal>\n{"name": tide, arguments: place}\n'
+    for ask in WAYS:
+        message = ask(OutspokenLLM(llm=Script(texts=[text]), format="hermes"), tools_of([])).message
+        assert (message.content, len(message.blocks)) == (text, 1)
+        assert message.additional_kwargs["outspoken"]["retry"].startswith("Your last response could not be used")
+
+
+class Tide(BaseModel):
+    """A tide."""
+
+    place: str
+    hour: int
+
+
+QUESTION = PromptTemplate("When?")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_structured_output_is_a_call(format: str) -> None:
+    text, tide = written(format, ("Tide", {"place": "Brest", "hour": 9})), Tide(place="Brest", hour=9)
+    llm = OutspokenLLM(llm=Script(texts=[text] * 4), format=format)
+    assert llm.structured_predict(Tide, QUESTION) == tide
+    assert asyncio.run(llm.astructured_predict(Tide, QUESTION)) == tide
+    assert [*llm.stream_structured_predict(Tide, QUESTION)][-1] == tide
+    assert json.loads(llm.as_structured_llm(Tide).chat(ASKED).message.content or "") == tide.model_dump()
+
+
+def test_structured_output_of_a_cut_call_fails() -> None:
+    cut = written("hermes", ("Tide", {"place": "Brest", "hour": 9}))[:-20]
+    llm = OutspokenLLM(llm=Script(texts=[cut] * 3, reason="length"), format="hermes")
+    with pytest.raises(ValueError, match="the call of `Tide` is truncated and was not run"):
+        llm.structured_predict(Tide, QUESTION)
+    with pytest.raises(ValueError, match="the call of `Tide` is truncated and was not run"):
+        asyncio.run(llm.astructured_predict(Tide, QUESTION))
+    assert not any(isinstance(one, Tide) for one in llm.stream_structured_predict(Tide, QUESTION))
+
+
+def test_one_call_at_a_time_leaves_out_the_others_and_says_so() -> None:
+    llm = OutspokenLLM(llm=Script(texts=[written("hermes", *BOTH)] * 2), format="hermes")
+    tools = tools_of([])
+    for response in (llm.chat_with_tools(tools, "When?"), [*llm.stream_chat_with_tools(tools, "When?")][-1]):
+        assert [call.tool_name for call in llm.get_tool_calls_from_response(response)] == ["tide"]
+        left = response.message.additional_kwargs["outspoken"]["calls_left_out"]
+        assert left == [{"name": "wind", "arguments": {"place": "Brest"}}]
+
+
+def test_a_response_without_a_call_is_an_error_where_one_is_needed() -> None:
+    llm = OutspokenLLM(llm=Script(texts=[ANSWER, ANSWER]), format="hermes")
+    with pytest.raises(ValueError, match="the response has no tool call: 'High tide at nine"):
+        llm.predict_and_call(tools_of([]), "When?")
+    assert llm.predict_and_call(tools_of([]), "When?", error_on_no_tool_call=False).response == ANSWER
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_calls_and_thinking_of_the_llm_itself_are_kept(ask: Ask) -> None:
+    class Native(Script):
+        def message(self, text: str) -> ChatMessage:
+            call = ToolCallBlock(tool_call_id="c9", tool_name="wind", tool_kwargs='{"place": "Paris"}')
+            blocks = [ThinkingBlock(content="Which?"), TextBlock(text=text), call]
+            return ChatMessage(role="assistant", blocks=blocks, additional_kwargs={"tool_calls": [1]})
+
+    llm = OutspokenLLM(llm=Native(texts=[written("hermes", BOTH[0])]), format="hermes", prefix="<think>\n")
+    response = ask(llm, tools_of([]))
+    assert response.message.blocks[0] == ThinkingBlock(content="Which?")
+    calls = llm.get_tool_calls_from_response(response)
+    assert [(call.tool_name, call.tool_kwargs) for call in calls] == [("wind", {"place": "Paris"}), BOTH[0]]
+
+
+class Completions(CustomLLM):
+    """An LLM of completions, without tools."""
+
+    text: str
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="m")
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        assert kwargs == {}
+        return CompletionResponse(text=self.text)
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+        for piece in pieces(self.text):
+            yield CompletionResponse(text=piece, delta=piece)
+
+
+def test_an_llm_of_completions_gets_no_tools() -> None:
+    llm = OutspokenLLM(llm=Completions(text=written("qwen3_coder", *BOTH, text="Look:")), format="qwen3_coder")
+    for ask in WAYS:
+        calls = llm.get_tool_calls_from_response(ask(llm, tools_of([])))
+        assert [(call.tool_name, call.tool_kwargs) for call in calls] == [*BOTH]
+
+
+def test_completions_are_text_without_reasoning() -> None:
+    text = written("hermes", text=ANSWER, reasoning="Which?")
+    llm: LLM = OutspokenLLM(llm=Script(texts=[text] * 4), format="hermes")
+    assert llm.complete("When?").text == ANSWER
+    assert "".join([one.delta or "" for one in llm.stream_complete("When?")]) == ANSWER
+
+    async def both() -> list[str]:
+        whole = await llm.acomplete("When?")
+        stream = await llm.astream_complete("When?")
+        return [whole.text, "".join([one.delta or "" async for one in stream])]
+
+    assert asyncio.run(both()) == [ANSWER, ANSWER]
+
+
+def test_tools_need_not_be_sent() -> None:
+    script = Script(texts=[written("qwen3_coder", BOTH[0])])
+    llm = OutspokenLLM(llm=script, format="qwen3_coder", send_tools=False)
+    assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(invoked(llm, tools_of([])))] == [BOTH[0][1]]
+    assert script.options == [{}]
+
+
+def test_an_empty_response_ends() -> None:
+    for ask in WAYS:
+        response = ask(OutspokenLLM(llm=Script(texts=[""]), format="hermes"), tools_of([]))
+        assert (response.message.content, response.message.additional_kwargs) == ("", {})
+
+
+def test_the_example_runs_against_a_server() -> None:
+    answer = "High tide in Brest at nine."
+    with text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer) as server:
+        assert printed_by_example("llama_index", server.url) == f"{answer}\n"
+        assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide"]
+        assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
+
+
+def test_a_server_gets_no_metadata_and_no_arguments_that_are_no_json() -> None:
+    ran = Ran()
+    with text_server((CUT, "length"), written("hermes", BOTH[0]), ANSWER) as server:
+        llm = OpenAILike(model="m", api_base=server.url, api_key="none", is_chat_model=True)
+        agent = FunctionAgent(tools=tools_of(ran), llm=OutspokenLLM(llm=llm, format="hermes"))
+        assert (run(agent)[0], ran) == (ANSWER, [BOTH[0]])
+        call = server.requests[1]["messages"][1]["tool_calls"][0]["function"]
+        assert call == {"name": "tide", "arguments": "{}"}
+        assert "outspoken" not in json.dumps(server.requests)
+
+
+def test_wrong_options_fail_at_once() -> None:
+    with pytest.raises(ValidationError, match="there is no format `hermess`; did you mean `hermes`"):
+        OutspokenLLM(llm=Script(texts=[]), format="hermess")
