@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -384,10 +385,12 @@ def test_explain_can_colour(cli: Cli) -> None:
     assert "\x1b[31merror[unclosed-call]: the call of `get_weather` never ends\x1b[0m\n" in coloured
 
 
-def test_explain_needs_rich_for_colour(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_needs_no_package(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
     monkeypatch.setitem(sys.modules, "rich.console", None)
-    wanted = "outspoken: error: colour needs rich: pip install 'outspoken[cli]'\n"
-    assert cli("explain", "--color", "always", stdin=CUT) == Ran(2, "", wanted)
+    coloured = cli("explain", "--color", "always", stdin=CUT)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured.out) == EXPLAINED
+    assert coloured.out != EXPLAINED
     assert cli("explain", "--color", "auto", stdin=CUT) == Ran(1, EXPLAINED, "")
 
 
@@ -416,16 +419,42 @@ def test_formats_are_listed_as_json(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "the following arguments are required: COMMAND"),
-        (["parse", "--json", "a", "b"], "unrecognized arguments: b"),
         (
-            ["parse", "--stream", "a.txt"],
-            "argument --stream: `a.txt` is not a number of bytes (name a file before this option)",
+            ["--json", "parse"],
+            "`outspoken` itself has no option `--json`; options follow the command, as in `outspoken parse --json`",
         ),
-        (["parse", "--stream=0"], "argument --stream: `0` is not a number of bytes (name a file before this option)"),
+        (["prase", "a.txt"], "there is no command `prase`; did you mean `parse`?"),
+        (["fly"], "there is no command `fly` (`outspoken --help` lists the commands)"),
+        (["grammar", "chekc", "a.lark"], "there is no command `chekc`; did you mean `check`?"),
+        (["parse", "--fromat", "hermes"], "there is no option `--fromat`; did you mean `--format`?"),
+        (["parse", "--fly"], "there is no option `--fly` (`outspoken parse --help` lists the options)"),
+        (
+            ["formats", "a"],
+            "`a` is more than `outspoken formats` takes; quote a value that has spaces "
+            "(see `outspoken formats --help`)",
+        ),
+        (["parse", "--stream=a.txt"], "--stream: `a.txt` is not a whole number from 1 on"),
+        (["parse", "--stream=0"], "--stream: `0` is not a whole number from 1 on"),
+        (["parse", "--repair", "notaton"], "--repair: `notaton` is unknown; did you mean `notation`?"),
+        (
+            ["parse", "--repair", "9"],
+            "--repair: `9` is unknown; expected none, notation, structure, strings, heuristic",
+        ),
+        (["parse", "--screen", "wide"], "--screen: `wide` is no size; write it as 1280x720"),
+        (["parse", "--screen", "0x5"], "--screen: `0x5` is no size; write it as 1280x720"),
+        (["parse", "--format"], "`--format` needs a value; see `outspoken parse --help`"),
+        (["parse", "--json=1"], "`--json` takes no value"),
+        (["parse", "-t", "a", "b.txt"], "`--text` is a response already; leave out `b.txt`, or the option"),
+        (
+            ["constrain", "hermes"],
+            "`outspoken constrain` needs --target (one of llguidance, xgrammar, ebnf, gbnf, outlines, "
+            "vllm, sglang, llama_cpp); see `outspoken constrain --help`",
+        ),
+        (["constrain", "--target", "gbnf"], "`outspoken constrain` needs FORMAT; see `outspoken constrain --help`"),
         (["parse", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
         (["parse", "/no/such/file", "--stream"], "cannot read `/no/such/file`: No such file or directory"),
-        (["explain", "/"], "cannot read `/`: Is a directory"),
+        (["parse", "--stream", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
+        (["explain", "/"], "cannot read `/`: Is a directory; `outspoken batch` reads folders"),
         (["parse", "a\0b"], "cannot read `a\\x00b`: embedded null byte"),
         (["parse", "--tools", "/no/such/file"], "cannot read `/no/such/file`: No such file or directory"),
     ],
@@ -459,10 +488,9 @@ def test_errors_in_tools_name_their_place(cli: Cli, tools: Any, text: str, messa
     assert cli("parse", "--tools", path) == Ran(2, "", f"outspoken: error: {path}{message}\n")
 
 
-def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert (end.value.code, capsys.readouterr().out) == (0, f"outspoken {__version__}\n")
+def test_version_is_printed(cli: Cli) -> None:
+    for spelled in ("--version", "-V"):
+        assert cli(spelled) == Ran(0, f"outspoken {__version__}\n", "")
 
 
 def test_closed_output_pipe_is_not_an_error(tmp_path: Path) -> None:

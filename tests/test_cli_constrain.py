@@ -87,7 +87,7 @@ def test_what_is_not_enforced_is_a_warning_or_an_error(tmp_path: Path, capsys: p
         (["mosses"], "there is no format `mosses`"),
         (["hermes", "--tool-choice", "required"], "`tool_choice` is 'required', but there are no `tools`"),
         (["hermes", "--max-calls", "0"], "`max_calls` is 0; expected a number from 1 on"),
-        (["hermes", "--target", "mosses"], "invalid choice: 'mosses'"),
+        (["hermes", "--target", "mosses"], "--target: `mosses` is unknown; expected llguidance, "),
         (["hermes", "--tools", "no/such/file"], "cannot read `no/such/file`"),
     ],
 )

@@ -69,7 +69,10 @@ def test_a_registry_of_the_working_directory(
         (["--payloads", "tables"], "`tables` is not a registry; write it as `module:name`"),
         (["--payloads", "no_such_module:x"], "cannot load `no_such_module:x`: ModuleNotFoundError: "),
         (["--payloads", "outspoken.contrib.table_chat:TYPES"], "is of type tuple; expected a PayloadRegistry"),
-        (["--page", "table_view"], "`--page` needs `--payloads`; neither can be used with `--format` or `--tools`"),
+        (
+            ["--page", "table_view"],
+            "`--page` needs `--payloads`; neither can be used with `--format`, `--tools` or `--screen`",
+        ),
         (["--payloads", TABLES, "--format", "hermes"], "`--page` needs `--payloads`; neither can be used with"),
     ],
 )

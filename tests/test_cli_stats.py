@@ -162,7 +162,7 @@ def test_options_change_which_responses_are_ok(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "the following arguments are required: FILE"),
+        (["--expect", "tool_call"], "--expect: `tool_call` is unknown; did you mean `tool_calls`?"),
         (["none.jsonl"], "cannot read `none.jsonl`: No such file or directory"),
         (["-", "--tools", "none.json"], "cannot read `none.json`: No such file or directory"),
         (["-", "--format", "hermess"], "there is no format `hermess`; did you mean `hermes`"),

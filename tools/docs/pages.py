@@ -10,7 +10,6 @@ from outspoken.authoring.diagram.syntax import Marker, Syntax, read_syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, cases
 from outspoken.authoring.shared.text import joined
-from outspoken.cli.explain import summary
 from outspoken.constraints.summary import parts_of
 from outspoken.detection.opener_index import opener_index
 from outspoken.detection.openers import Marker as OpeningMarker
@@ -20,6 +19,7 @@ from outspoken.grammar.registry import PLAIN
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.parsing import FormatInfo
 from outspoken.patterns.spellings import spellings
+from outspoken.terminal.explain import summary
 
 from .markdown import code, codes, fence, plain, table
 

@@ -12,6 +12,7 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import check_optional, check_repair_limit, check_type
 from outspoken.results.edits import RepairLimit
+from outspoken.results.geometry import Screen
 from outspoken.results.settings import Settings
 
 from .errors import BatchError
@@ -45,8 +46,9 @@ class BatchOptions:
     (`score:float64`): string, json (the JSON of each value), int64, float64 or bool. A value that does not fit is an
     error of its row.
 
-    `repair` limits repairs, as for `Parser`. A response of over `max_chars` characters is an error of its row. A row
-    that takes longer than `row_timeout` seconds is one too, but only `outspoken.batch.run` can see to that.
+    `repair` limits repairs, and with a `screen`, points of GUI actions are converted to its pixels, as for `Parser`. A
+    response of over `max_chars` characters is an error of its row. A row that takes longer than `row_timeout` seconds
+    is one too, but only `outspoken.batch.run` can see to that.
 
     Raises BatchError for options that contradict each other, and what `Parser` raises.
     """
@@ -65,6 +67,7 @@ class BatchOptions:
     messages_column: str | None = None
     keep: tuple[str, ...] = ()
     repair: RepairLimit = "heuristic"
+    screen: Screen | None = None
     max_chars: int = 16_000_000
     row_timeout: float = 60.0
 
@@ -79,6 +82,7 @@ class BatchOptions:
 
             find_provider(self.provider)
         check_repair_limit(self.repair)
+        check_optional(self.screen, Screen, "screen")
         Settings(max_chars=self.max_chars)
         _check_seconds(self.row_timeout)
         object.__setattr__(self, "tools", _plain_tools(self.tools))

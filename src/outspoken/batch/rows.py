@@ -46,7 +46,7 @@ class RowReader:
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
         self._max_chars = options.max_chars
-        self._settings = Settings(max_chars=options.max_chars)
+        self._settings = Settings(max_chars=options.max_chars, screen=options.screen)
         self._tools = Tools.of(options.tools)
         self._tool_lists: dict[str, Tools | None] = {}
         self._parsers: dict[tuple[str, str | None], Parser] = {}

@@ -1,5 +1,6 @@
-"""The command `outspoken`. Nothing imports it; it may import every room.
+"""The command `outspoken`. Only `outspoken.__main__` imports it; it may import every room.
 
-`main` parses the arguments and runs the commands; `stats` and `stream` are commands of their own. They share `inputs`,
-`outputs` and `explain`.
+`main` runs a command of the table in `program`; each command is a module of `commands`. `options` are those that
+commands share, `types` what arguments accept, `framework` the classes of commands, `messages` what is said of wrong
+arguments.
 """

@@ -13,12 +13,13 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from outspoken.cli.inputs import UsageError, read_text, read_tools
-from outspoken.cli.main import ArgumentParser
-from outspoken.cli.outputs import use_utf8
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
+from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import read_text, read_tools
+from outspoken.terminal.outputs import use_utf8
+from outspoken.authoring.shared.arguments import ArgumentParser
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, Case, load
 

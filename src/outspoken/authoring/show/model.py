@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from outspoken import Reply, parse
-from outspoken.cli.explain import segment_title, segment_value
 from outspoken.grammar.automaton import Config
 from outspoken.parsing.options import read_options
 from outspoken.parsing.session import TextJoiner
@@ -16,6 +15,7 @@ from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
 from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
+from outspoken.terminal.explain import segment_title, segment_value
 
 from .configurations import Configs, ConfigView, Expected
 from .session import TracedSession

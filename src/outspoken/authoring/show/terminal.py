@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from outspoken.cli.explain import COLORS
 from outspoken.results.snippet import visible
+from outspoken.terminal.outputs import COLORS
 
 from .model import Moment, ResponseView, StepView
 from .tree import Node

@@ -1,32 +1,67 @@
-"""`outspoken stream`: shows the stream of a provider from standard input as it arrives."""
+"""`outspoken stream`: shows the stream of a provider as it arrives."""
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
+from outspoken.cli.framework import declare, option
+from outspoken.cli.options import READING, Inputs, Reading, color_option, input_options, json_option, reading_options
+from outspoken.cli.results import exit_code, print_event, print_title
+from outspoken.cli.types import Name, provider_names
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
 from outspoken.providers.stream import PROVIDER_FORMAT, stream_response
 from outspoken.results import events as results
 from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
-
-from .inputs import read_chunks, read_tools
-from .outputs import Writer, exit_code, make_writer, print_event
+from outspoken.terminal.inputs import CHUNK_SIZE
+from outspoken.terminal.outputs import Writer, make_writer
 
 if TYPE_CHECKING:
     from outspoken.providers.replies import Usage
     from outspoken.results.replies import Reply
 
 
-def run(args: argparse.Namespace) -> int:
-    """Show the stream. Returns 1 if it has errors."""
-    tools = read_tools(args.tools) if args.tools else None
-    stream = stream_response(read_chunks("-"), args.provider, args.format or PROVIDER_FORMAT, tools=tools)
-    show = print_event if args.json else LiveView(make_writer(args.color)).show
-    for event in stream:
-        show(event)
-    return 1 if stream.reply.error is not None else exit_code(stream.reply)
+@declare(
+    "stream",
+    "Show the stream of a provider as it arrives: reasoning, text, calls and usage.",
+    [
+        ("curl -sN $URL -d @request.json | outspoken stream -f hermes", "a live stream whose content is in a format"),
+        ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
+    ],
+)
+@input_options
+@option(
+    "-P", "--provider", type=Name(provider_names), default="openai", metavar="NAME", section=READING,
+    help="the provider of the stream; default: openai",
+)  # fmt: skip
+@reading_options(
+    format=None, format_help="the format of the content: a name or alias, or auto; default: the provider's"
+)
+@json_option("write events as JSON lines")
+@color_option
+def run(inputs: Inputs, provider: str, reading: Reading, as_json: bool, color: str) -> int:
+    """Show the streams. Returns 1 if one has errors."""
+    sources, codes, tools = inputs.sources(), [0], reading.tools
+    for source in sources:
+        name = source.name if len(sources) > 1 else None
+        print_title(name, as_json=as_json)
+        stream = stream_response(
+            source.chunks(CHUNK_SIZE),
+            provider,
+            reading.format or PROVIDER_FORMAT,
+            tools=tools,
+            prefix=reading.prefix,
+            repair=reading.repair,
+            screen=reading.screen,
+        )
+        view = LiveView(make_writer(color))
+        for event in stream:
+            if as_json:
+                print_event(event, name)
+            else:
+                view.show(event)
+        codes.append(1 if stream.reply.error is not None else exit_code(stream.reply))
+    return max(codes)
 
 
 class LiveView:

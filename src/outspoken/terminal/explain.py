@@ -14,25 +14,10 @@ from outspoken.results.printing import one_line, several_lines
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
 
+from .outputs import COLORS, Line
+
 if TYPE_CHECKING:
     from lark import Token, Tree
-
-Line = tuple[str, str]
-
-#: The styles of rich for ours.
-COLORS = {
-    "head": "bold",
-    "text": "default",
-    "reasoning": "italic magenta",
-    "tool_call": "green",
-    "action": "cyan",
-    "payload": "blue",
-    "json": "yellow",
-    "markup": "dim",
-    "error": "red",
-    "warning": "yellow",
-    "note": "default",
-}
 
 #: The styles of terminals.
 _STYLES = {"TEXT": "text", "REASONING": "reasoning"}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, get_args
 
+from outspoken.cli.framework import declare, option
+from outspoken.cli.options import READING, Reading, files_argument, given_files, json_option, reading_options
+from outspoken.cli.types import Choice
+from outspoken.grammar import registry
 from outspoken.parsing.parser import Parser
 from outspoken.processing.processor import ResponseProcessor
-from outspoken.processing.settings import ProcessorSettings
+from outspoken.processing.settings import Expect, ProcessorSettings
 from outspoken.processing.stats import ParseStats
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
-
-from .inputs import read_text, read_tools
+from outspoken.terminal.inputs import read_text
 
 #: The suffixes of files with a response on each line, and the keys that hold its text.
 _LINE_SUFFIXES, _TEXT_KEYS = (".jsonl", ".ndjson"), ("text", "response")
@@ -36,36 +39,60 @@ class LineError(ValueError):
     """A line is not a response."""
 
 
-def run(args: argparse.Namespace) -> int:
+@declare(
+    "stats",
+    "Count how many responses are ok, repaired, truncated or invalid, by format.",
+    [
+        ("outspoken stats responses.jsonl", "an object with `text` on each line"),
+        ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
+        ("outspoken stats parsed/", "the summary of a folder of results of `outspoken batch`"),
+    ],
+)
+@files_argument
+@reading_options(format_help="the format of responses that name none")
+@option("--expect", type=Choice(get_args(Expect)), default="anything", metavar="KIND", section=READING,
+        help=f"what a response must have: {', '.join(get_args(Expect))}; default: anything")  # fmt: skip
+@option("--strict", is_flag=True, section=READING, help="count repairs and warnings as failures")
+@option("--no-recovery", is_flag=True, section=READING, help="repair nothing")
+@json_option("write the counts as JSON")
+def run(
+    files: tuple[str, ...], reading: Reading, expect: Expect, strict: bool, no_recovery: bool, as_json: bool
+) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
+    if len(files) == 1 and os.path.isdir(files[0]):
+        from .batch import show_summary
+
+        return show_summary(files[0], as_json=as_json)
+    if reading.format != "auto":
+        registry.resolve(reading.format or "")
     settings = ProcessorSettings(
-        enable_recovery_strategies=not args.no_recovery,
-        strict_validation=args.strict,
-        log_failed_parses=False,
-        expect=args.expect,
+        enable_recovery_strategies=not no_recovery, strict_validation=strict, log_failed_parses=False, expect=expect
     )
-    tools = read_tools(args.tools) if args.tools else None
-    stats = ParseStats()
+    stats, tools = ParseStats(), reading.tools
 
     @cache
     def processor(format: str) -> ResponseProcessor:
-        return ResponseProcessor(Parser(format, tools=tools), settings=settings, stats=stats)
+        return ResponseProcessor(
+            Parser(format, tools=tools, repair=reading.repair, screen=reading.screen), settings=settings, stats=stats
+        )
 
     problems = 0
-    for path in args.files:
+    for path in given_files(files):
         for found in _responses(path):
-            problems += not _count(processor, found, args.format)
-    print(stats.to_json() if args.json else stats.to_table())
+            problems += not _count(processor, found, reading)
+    print(stats.to_json() if as_json else stats.to_table())
     return int(problems > 0)
 
 
-def _count(processor: Callable[[str], ResponseProcessor], found: Response | str, format: str) -> bool:
+def _count(processor: Callable[[str], ResponseProcessor], found: Response | str, reading: Reading) -> bool:
     """Process a response. Returns False after printing the problem, if there is one."""
     problem = found
     if isinstance(found, Response):
         try:
-            processor(found.format or format).process(
-                found.text, prefix=found.prefix, finish_reason=found.finish_reason
+            processor(found.format or reading.format or "auto").process(
+                found.text,
+                prefix=reading.prefix if found.prefix is None else found.prefix,
+                finish_reason=found.finish_reason or reading.finish_reason,
             )
         except OutspokenError as error:
             problem = f"{found.place}: {error}"

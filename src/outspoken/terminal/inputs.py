@@ -1,27 +1,21 @@
-"""Input of the commands: files, standard input, tools, and registries of payloads."""
+"""Input of the commands: files, standard input, and tools."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
 
-if TYPE_CHECKING:
-    from outspoken.payloads import PayloadRegistry
+from .errors import UsageError
 
 #: How many bytes are read at once.
 CHUNK_SIZE = 65_536
-
-
-class UsageError(Exception):
-    """The command cannot run with these arguments."""
 
 
 def read_tools(path: str) -> Tools | None:
@@ -75,28 +69,5 @@ def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
 
 def _unreadable(path: str, error: Exception) -> UsageError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return UsageError(f"cannot read `{path}`: {reason}")
-
-
-def load_registry(named: str) -> PayloadRegistry:
-    """Load the registry `module:name`, or the one that the function of that name returns.
-
-    Modules in the working directory are found, too. Raises UsageError if there is no registry.
-    """
-    from outspoken.payloads import PayloadRegistry  # imports Lark, which the other commands need not wait for
-
-    module, _, name = named.partition(":")
-    if not module or not name:
-        raise UsageError(f"`{named}` is not a registry; write it as `module:name`")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-        registry = found() if callable(found) else found
-    except Exception as error:
-        raise UsageError(f"cannot load `{named}`: {type(error).__name__}: {error}") from error
-    if not isinstance(registry, PayloadRegistry):
-        raise UsageError(f"`{named}` is of type {type(registry).__name__}; expected a PayloadRegistry")
-    return registry
+    hint = "; `outspoken batch` reads folders" if isinstance(error, IsADirectoryError) else ""
+    return UsageError(f"cannot read `{path}`: {reason}{hint}")

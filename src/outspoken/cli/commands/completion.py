@@ -1,0 +1,39 @@
+"""`outspoken completion`: prints the script that completes commands in a shell."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+
+import click
+from click.shell_completion import get_completion_class
+
+from outspoken.cli.framework import declare
+from outspoken.cli.types import Choice
+from outspoken.terminal.errors import UsageError
+
+SHELLS = ("bash", "zsh", "fish")
+#: The variable in which the script asks for completions.
+VARIABLE = "_OUTSPOKEN_COMPLETE"
+
+
+@declare(
+    "completion",
+    "Print the script that completes commands, options, formats, providers and files in a shell. "
+    "Without SHELL, it is the one that the variable SHELL names.",
+    [
+        ('eval "$(outspoken completion bash)"', "in ~/.bashrc; for zsh the same in ~/.zshrc, with zsh"),
+        ("outspoken completion fish > ~/.config/fish/completions/outspoken.fish", "for fish, once"),
+    ],
+)
+@click.argument("shell", required=False, type=Choice(SHELLS), metavar=f"[{'|'.join(SHELLS)}]")
+def run(shell: str | None) -> int:
+    """Print the script."""
+    shell = shell or PurePath(os.environ.get("SHELL", "")).name
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise UsageError(f"which shell? Name it: `outspoken completion {'|'.join(SHELLS)}`")
+    program = click.get_current_context().find_root().command
+    made = kind(program, {}, "outspoken", VARIABLE)
+    click.echo(made.source_template % made.source_vars())
+    return 0

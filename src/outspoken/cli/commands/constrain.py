@@ -1,0 +1,107 @@
+"""`outspoken constrain`: the constraint of a format and its tools, in the notation of an engine or a server."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from outspoken.cli.framework import OUTPUT, declare, option
+from outspoken.cli.options import json_option, prefix_option, unescaped
+from outspoken.cli.results import print_json
+from outspoken.cli.types import Choice, File, Name, Number, ScreenSize, format_names
+from outspoken.results.errors import ConstraintError, OutspokenError
+from outspoken.results.snippet import visible
+from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import read_json, read_tools
+
+if TYPE_CHECKING:
+    from outspoken.constraints import Constraint
+
+#: What a constraint can be written as: by the names of `Constraint.to_…`.
+TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp")
+
+
+@declare(
+    "constrain",
+    "Write the grammar that keeps a model to a format and its tools, for an engine or a server.",
+    [
+        ("outspoken constrain hermes -T tools.json --target gbnf", "a grammar for llama.cpp"),
+        ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
+    ],
+)
+@click.argument("format", metavar="FORMAT", type=Name(format_names))
+@option("--target", required=True, type=Choice(TARGETS), metavar="NAME", section=OUTPUT,
+        help=f"what it is written for: {', '.join(TARGETS)}")  # fmt: skip
+@option("-T", "--tools", metavar="FILE", type=File(), section="Allowed",
+        help="a JSON list of the tools that the model is given")  # fmt: skip
+@option("--action", multiple=True, metavar="NAME", section="Allowed",
+        help="a GUI action: a type (`click`), a word of the format, or all; may be repeated")  # fmt: skip
+@option("-s", "--screen", type=ScreenSize(), metavar="WxH", section="Allowed",
+        help="the screen's size in pixels, on which points lie, such as 1280x720")  # fmt: skip
+@option("--tool-choice", default="auto", metavar="CHOICE", section="Allowed",
+        help="auto, none, required or the name of a tool; default: auto")  # fmt: skip
+@option("--parallel/--no-parallel", default=True, section="Allowed", help="allow several calls; default: yes")
+@option("--reasoning", type=Choice(("free", "none", "required")), default="free", metavar="KIND", section="Allowed",
+        help="free, none or required; default: free")  # fmt: skip
+@option("--max-calls", type=Number(least=None), metavar="N", section="Allowed", help="at most so many calls")
+@prefix_option
+@option("--special-token", multiple=True, metavar="TOKEN", section="Tokens",
+        help="a marker that is one token of the model; may be repeated")  # fmt: skip
+@option("--tokenizer", metavar="FILE", type=File(), section="Tokens",
+        help="a tokenizer.json, which names the special tokens")  # fmt: skip
+@option("--strict", is_flag=True, section=OUTPUT, help="fail if something of the tools' schemas is not enforced")
+@json_option("write format, target, constraint and warnings as JSON")
+def run(
+    format: str,
+    target: str,
+    tools: str | None,
+    action: tuple[str, ...],
+    prefix: str | None,
+    special_token: tuple[str, ...],
+    tokenizer: str | None,
+    as_json: bool,
+    **wanted: Any,
+) -> int:
+    """Print the constraint; what it does not enforce goes to standard error."""
+    made = _constraint(
+        format,
+        tokenizer,
+        tools=read_tools(tools) if tools else None,
+        actions=True if action == ("all",) else list(action) or None,
+        special_tokens=list(special_token),
+        prefix=unescaped(prefix),
+        **wanted,
+    )
+    try:
+        written: Any = getattr(made, f"to_{target}")()
+    except ValueError as error:
+        raise UsageError(f"`{made.format}` has no constraint for `{target}`: {error}") from error
+    if as_json:
+        print_json({"format": made.format, "target": target, "constraint": written, "warnings": list(made.warnings)})
+        return 0
+    for warning in made.warnings:
+        print(f"outspoken: warning: {visible(warning)}", file=sys.stderr)
+    if isinstance(written, str):
+        print(written.rstrip("\n"))
+    else:
+        print_json(written)
+    return 0
+
+
+def _constraint(format: str, tokenizer_file: str | None, **options: Any) -> Constraint:
+    """Make the constraint. Raises UsageError for options that are not valid."""
+    from outspoken.constraints import constraint  # the other commands need not wait for it
+
+    tokenizer = read_json(tokenizer_file) if tokenizer_file else None
+    if tokenizer is not None and not isinstance(tokenizer, dict):
+        raise UsageError(f"{tokenizer_file}: this is not a tokenizer.json")
+    try:
+        return constraint(format, tokenizer=tokenizer, **options)
+    except ConstraintError as error:
+        raise UsageError(f"`{error.format}` has no such constraint: {'; '.join(error.problems)}") from error
+    except OutspokenError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(str(error)) from error

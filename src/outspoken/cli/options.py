@@ -1,0 +1,189 @@
+"""The options that commands share: the same spelling, the same words of help and the same meaning everywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
+from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import read_chunks, read_text, read_tools
+
+from .framework import OUTPUT, option
+from .types import Choice, File, Name, ScreenSize, format_names
+
+if TYPE_CHECKING:
+    from outspoken.notations.tools import Tools
+    from outspoken.parsing.parser import Parser
+    from outspoken.results.geometry import Screen
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_Run = Callable[..., int]
+
+#: The section of the options that say how a response is read.
+READING = "Reading"
+
+
+def format_option(default: str | None = "auto", words: str = "a format's name or alias, or auto") -> Callable[[_F], _F]:
+    """`--format`: the format of the responses."""
+    shown = f"{words}; default: {default}" if default else words
+    return option(
+        "-f", "--format", type=Name(format_names), default=default, metavar="NAME", section=READING, help=shown
+    )
+
+
+tools_option = option(
+    "-T", "--tools", type=File(), metavar="FILE", section=READING,
+    help="a JSON list of the tools that the model was given",
+)  # fmt: skip
+screen_option = option(
+    "-s", "--screen", type=ScreenSize(), metavar="WxH", section=READING,
+    help="the screen's size in pixels, such as 1280x720; points of GUI actions are converted to it",
+)  # fmt: skip
+prefix_option = option(
+    "-p", "--prefix", metavar="TEXT", section=READING,
+    help=r"the end of the prompt, if it opens a block: '<think>\n'",
+)  # fmt: skip
+finish_reason_option = option(
+    "--finish-reason", metavar="WORD", section=READING,
+    help="the provider's finish reason, such as stop or length",
+)  # fmt: skip
+repair_option = option(
+    "-r", "--repair", type=Choice(REPAIR_LIMITS), metavar="LEVEL", section=READING,
+    help=f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}; default: heuristic",
+)  # fmt: skip
+text_option = option("-t", "--text", metavar="TEXT", section=READING, help="the response itself, in place of FILE")
+color_option = option(
+    "--color", type=Choice(("auto", "always", "never")), default="auto", metavar="WHEN", section=OUTPUT,
+    help="auto (on a terminal), always or never; default: auto",
+)  # fmt: skip
+
+
+def json_option(words: str) -> Callable[[_F], _F]:
+    """`--json`: what it writes is said by each command."""
+    return option("-j", "--json", "as_json", is_flag=True, section=OUTPUT, help=words)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How responses are read: the options of `Parser`, and what is known of a response."""
+
+    format: str | None
+    tools_file: str | None
+    screen: Screen | None
+    prefix: str | None
+    finish_reason: str | None
+    repair: RepairLimit | None
+
+    @property
+    def tools(self) -> Tools | None:
+        """The tools of the file. Raises UsageError if it cannot be read."""
+        return read_tools(self.tools_file) if self.tools_file else None
+
+    def parser(self) -> Parser:
+        """The parser of the responses; its options are checked before any input is read."""
+        from outspoken.parsing.parser import Parser
+
+        return Parser(self.format or "auto", tools=self.tools, repair=self.repair, screen=self.screen)
+
+    @property
+    def known(self) -> dict[str, str | None]:
+        """What is known of a response."""
+        return {"prefix": self.prefix, "finish_reason": self.finish_reason}
+
+
+def reading_options(
+    *, format: str | None = "auto", format_help: str = "a format's name or alias, or auto"
+) -> Callable[[_Run], _Run]:
+    """Declare the options of `Reading`, and pass one as `reading`."""
+
+    def declare(run: _Run) -> _Run:
+        @wraps(run)
+        def with_reading(
+            *, format: str | None, tools: str | None, screen: Screen | None, prefix: str | None,
+            finish_reason: str | None, repair: RepairLimit | None, **others: Any,
+        ) -> int:  # fmt: skip
+            return run(reading=Reading(format, tools, screen, unescaped(prefix), finish_reason, repair), **others)
+
+        found = with_reading
+        for one in (repair_option, finish_reason_option, prefix_option, screen_option, tools_option):
+            found = one(found)
+        return format_option(format, format_help)(found)
+
+    return declare
+
+
+def unescaped(prefix: str | None) -> str | None:
+    r"""A prefix with line breaks where it has `\n`, which is what can be typed in a shell."""
+    return prefix and prefix.replace("\\n", "\n")
+
+
+class Source(NamedTuple):
+    """Where a response comes from: a file, standard input (`-`), or the text itself."""
+
+    path: str
+    text: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return "--text" if self.text is not None else "standard input" if self.path == "-" else self.path
+
+    def read(self) -> str:
+        """The response. Raises UsageError if it cannot be read."""
+        return read_text(self.path) if self.text is None else self.text
+
+    def chunks(self, size: int) -> Iterator[bytes]:
+        """The response in chunks as it arrives. Raises UsageError if it cannot be read."""
+        if self.text is None:
+            yield from read_chunks(self.path, size)
+            return
+        data = self.text.encode("utf-8", "surrogateescape")
+        for at in range(0, len(data), size):
+            yield data[at : at + size]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a command was given to read: files, or a text."""
+
+    files: tuple[str, ...]
+    text: str | None
+
+    def sources(self) -> list[Source]:
+        """The responses; standard input if none is given. Raises UsageError for contradictions, and for a terminal."""
+        if self.text is None:
+            return [Source(path) for path in given_files(self.files)]
+        if self.files:
+            raise UsageError(f"`--text` is a response already; leave out `{self.files[0]}`, or the option")
+        return [Source("", self.text)]
+
+
+def input_options(run: _Run) -> _Run:
+    """Declare FILE and `--text`, and pass `Inputs` as `inputs`."""
+
+    @wraps(run)
+    def with_inputs(*, files: tuple[str, ...], text: str | None, **others: Any) -> int:
+        return run(inputs=Inputs(files, text), **others)
+
+    return files_argument(text_option(with_inputs))
+
+
+def files_argument(run: _F) -> _F:
+    """Declare FILE, any number of times."""
+    return click.argument("files", nargs=-1, type=File(), metavar="[FILE]...")(run)
+
+
+def given_files(files: Sequence[str]) -> Sequence[str]:
+    """The files, or standard input. Raises UsageError if neither is there: a terminal would be waited for."""
+    if files:
+        return files
+    if sys.stdin is None or sys.stdin.isatty():
+        path = click.get_current_context().command_path
+        raise UsageError(f"nothing to read: name a file, pass `--text TEXT`, or pipe a response into `{path}`")
+    return ("-",)
