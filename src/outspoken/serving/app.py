@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from outspoken.results.arguments import check_type
 
+from .apis.anthropic import AnthropicApi
 from .apis.base import Api
 from .apis.chat import ChatApi
 from .apis.responses import ResponsesApi
@@ -26,10 +27,13 @@ from .settings import ServerSettings
 from .upstream import Deadline, Upstream, to_client, to_upstream
 
 #: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
-_APIS: tuple[Api, ...] = (ChatApi(), ResponsesApi())
+_APIS: tuple[Api, ...] = (ChatApi(), ResponsesApi(), AnthropicApi())
 
 #: Paths that clients may expect, and why they are not served.
-_UNSERVED: dict[str, str] = {}
+_UNSERVED = {
+    "/v1/messages/count_tokens": "tokens are not counted: the upstream's API cannot count those of a prompt",
+    "/v1/messages/batches": "batches are not served: send the messages one by one, or see `outspoken batch`",
+}
 
 
 class Proxy:

@@ -30,9 +30,14 @@ class Conversation:
         else:
             self.messages.append({"role": "system", "content": text})
 
-    def add_user(self, parts: list[Part]) -> None:
-        """Add a message of the user, as the content parts of a chat completion."""
-        self.messages.append({"role": "user", "content": _joined(parts)})
+    def add_user(self, parts: list[Part], join: bool = False) -> None:
+        """Add a message of the user, as the content parts of a chat completion. `join` adds to the message before."""
+        last = self.messages[-1] if self.messages else None
+        if join and last is not None and last["role"] == "user":
+            before = last["content"]
+            last["content"] = _joined([*([text_part(before)] if isinstance(before, str) else before), *parts])
+        else:
+            self.messages.append({"role": "user", "content": _joined(parts)})
 
     def add_answer(self, text: str) -> None:
         """Add a text of the assistant. Texts around a call are joined as in `Reply.text`."""

@@ -43,6 +43,10 @@ class Fields:
         """The place of a field."""
         return f"{self.place}.{name}" if self.place else name
 
+    def has(self, name: str) -> bool:
+        """Is a field there, and not taken?"""
+        return name in self._rest
+
     def take(self, name: str) -> Any:
         """Take a field of any type; None if it is missing."""
         return self._rest.pop(name, None)

@@ -1,0 +1,94 @@
+"""Anthropic's Messages in front of chat completions."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any, cast
+
+from outspoken.providers.export.anthropic import AnthropicExporter, to_anthropic
+from outspoken.providers.export.parts import Part
+from outspoken.providers.export.sse import Protocol as EventProtocol
+from outspoken.providers.replies import ProviderReply
+from outspoken.serving.http_errors import HttpError
+from outspoken.serving.settings import ServerSettings
+from outspoken.serving.upstream import Headers
+
+from .anthropic_request import to_chat
+from .base import ApiRequest, OnReply, parse_object, read_upstream_error
+from .export_rewriter import ExportRewriter
+
+#: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
+_ERROR_TYPES = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_API_KEY, _AUTHORIZATION = b"x-api-key", b"authorization"
+
+
+class _AnthropicTarget:
+    """Writes the response to one request."""
+
+    def __init__(self, settings: ServerSettings, chat: dict[str, Any]) -> None:
+        self._action_tool = settings.action_tool
+        self._id = f"msg_{secrets.token_hex(12)}"
+        self._stops = cast("list[Any]", chat.get("stop") or [])
+
+    def exporter(self) -> AnthropicExporter:
+        """Return an exporter for one response."""
+        return AnthropicExporter(id=self._id, action_tool=self._action_tool)
+
+    def whole(self, reply: ProviderReply) -> Part:
+        """Export a whole reply."""
+        return to_anthropic(reply, id=self._id, action_tool=self._action_tool)
+
+    def complete(self, part: Part, stop: str | None) -> Part:
+        """Name the stop sequence that ended the message, if it is one of the request."""
+        ending = part.get("delta") if part["type"] == "message_delta" else part
+        if stop in self._stops and ending and ending.get("stop_reason") == "end_turn":
+            ending |= {"stop_reason": "stop_sequence", "stop_sequence": stop}
+        return part
+
+
+class AnthropicApi:
+    """Anthropic's Messages."""
+
+    name = "messages"
+    path = "/v1/messages"
+    id_headers: tuple[bytes, ...] = (b"request-id",)
+    protocol: EventProtocol = "anthropic"
+
+    def headers(self, headers: Headers) -> Headers:
+        """Return the headers with the API key where upstreams of chat completions expect it."""
+        key = next((value for name, value in headers if name == _API_KEY), None)
+        kept = [(name, value) for name, value in headers if name != _API_KEY]
+        if key is not None and not any(name == _AUTHORIZATION for name, _ in kept):
+            kept.append((_AUTHORIZATION, b"Bearer " + key))
+        return kept
+
+    def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
+        """Translate a request. Raises HttpError, with the field that cannot be translated."""
+        chat, ignored = to_chat(parse_object(body), settings.reasoning_field)
+        rewriter = ExportRewriter(settings, chat, _AnthropicTarget(settings, chat), on_reply)
+        return ApiRequest(json.dumps(chat, ensure_ascii=False).encode(), chat, rewriter, ignored)
+
+    def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
+        """Return the body of an error response."""
+        return _error_body(error.status, error.message, request_id)
+
+    def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
+        """Return the upstream's error in Anthropic's shape."""
+        body = _error_body(status, read_upstream_error(status, content).message, request_id)
+        return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _error_body(status: int, message: str, request_id: str) -> dict[str, Any]:
+    kind = _ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}

@@ -1,0 +1,283 @@
+"""Translates requests of Anthropic's Messages to chat completions.
+
+Source: https://docs.anthropic.com/en/api/messages.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from outspoken.providers.export.parts import Part
+
+from .conversation import Conversation, text_part
+from .fields import Fields, Ignored, refused
+
+#: Fields that upstreams of chat completions have under the same name.
+_SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
+#: Fields that need tools or files of the server.
+_REFUSED = {
+    "container": "is not supported: the upstream has no containers",
+    "mcp_servers": "is not supported: the upstream runs no tools",
+    "fallbacks": "is not supported: the upstream has one model",
+}
+#: Fields that change the prompt's cost or the way of thinking, but not what a client relies on.
+_IGNORED = (
+    "cache_control",
+    "context_management",
+    "diagnostics",
+    "inference_geo",
+    "service_tier",
+    "speed",
+    "thinking",
+    "user_profile_id",
+    "workspace_id",
+)
+_CHOICES = {"auto": "auto", "any": "required", "none": "none"}
+_FUNCTIONS = "the model runs on a server that has only functions"
+
+
+def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the request as a chat completion, and the fields that were dropped. Raises HttpError."""
+    ignored = Ignored()
+    request = Fields(body, "", ignored)
+    for name, problem in _REFUSED.items():
+        request.refuse(name, problem=problem)
+    if request.take("n") not in (None, 1):
+        raise refused("n", "is not supported: a message has one choice")
+    chat: dict[str, Any] = request.forward(*_SAME)
+    conversation = Conversation(reasoning_field)
+    _read_system(request, "system", conversation)
+    for message in request.children("messages"):
+        _read_message(message, conversation)
+    if not conversation.messages or conversation.messages[-1]["role"] == "system":
+        raise refused("messages", "is missing or empty; expected at least one message", "missing_required_parameter")
+    if conversation.messages[-1]["role"] == "assistant":
+        raise refused("messages", "ends with a message of the assistant, which the upstream cannot continue")
+    chat["messages"] = conversation.messages
+    _read_tools(request, chat)
+    stops = request.items("stop_sequences")
+    if stops:
+        chat["stop"] = stops
+    _read_output(request, chat)
+    metadata = request.object("metadata")
+    if metadata is not None:
+        user = metadata.text("user_id")
+        if user is not None:
+            chat["user"] = user
+        metadata.ignore_rest()
+    request.ignore(*_IGNORED)
+    if chat.get("stream") is True:
+        chat["stream_options"] = {"include_usage": True}
+    return chat | request.rest(), ignored.names
+
+
+# messages
+
+
+def _blocks(owner: Fields, name: str) -> list[Fields]:
+    """Take content: a text, or a list of blocks."""
+    value = owner.take(name)
+    if value is None:
+        raise refused(owner.at(name), "is missing; expected a text or a list of blocks", "missing_required_parameter")
+    if isinstance(value, str):
+        value = [{"type": "text", "text": value}]
+    if not isinstance(value, list):
+        raise refused(owner.at(name), "is neither a text nor a list of blocks", "invalid_type")
+    return owner.objects(name, cast("list[Any]", value))
+
+
+def _read_system(owner: Fields, name: str, conversation: Conversation) -> None:
+    if not owner.has(name):
+        return
+    texts: list[str] = []
+    for block in _blocks(owner, name):
+        kind = block.required("type")
+        if kind != "text":
+            raise refused(block.at("type"), f"is {kind!r}; expected text")
+        texts.append(block.required("text"))
+        block.ignore_rest()
+    if any(texts):
+        conversation.add_system("\n\n".join(texts))
+
+
+def _read_message(message: Fields, conversation: Conversation) -> None:
+    role = message.required("role")
+    if role == "system":
+        _read_system(message, "content", conversation)
+    elif role == "assistant":
+        for block in _blocks(message, "content"):
+            _read_answer(block, conversation)
+    elif role == "user":
+        _read_user(message, conversation)
+    else:
+        raise refused(message.at("role"), f"is {role!r}; expected user, assistant or system")
+    message.ignore_rest()
+
+
+def _read_user(message: Fields, conversation: Conversation) -> None:
+    parts: list[Part] = []
+    for block in _blocks(message, "content"):
+        kind = block.required("type")
+        if kind != "tool_result":
+            parts += _read_part(block, kind)
+        elif parts:
+            raise refused(block.place, "is a tool result behind other content; results come first")
+        else:
+            _read_result(block, conversation)
+    if parts:
+        conversation.add_user(parts, join=True)
+
+
+def _read_result(block: Fields, conversation: Conversation) -> None:
+    place, id = block.at("tool_use_id"), block.required("tool_use_id")
+    parts: list[Part] = []
+    for inner in _blocks(block, "content") if block.has("content") else []:
+        parts += _read_part(inner, inner.required("type"))
+    if block.flag("is_error"):
+        parts.insert(0, text_part("Error:"))
+    conversation.add_result(id, parts, place)
+    block.ignore_rest()
+
+
+def _read_part(block: Fields, kind: str) -> list[Part]:
+    """Read a block of a user or of a result as content parts."""
+    match kind:
+        case "text":
+            parts = [text_part(block.required("text"))]
+            block.ignore("citations", harmless=([],))
+        case "image":
+            parts = [_read_image(block)]
+        case "document":
+            parts = _read_document(block)
+        case _:
+            raise refused(block.at("type"), f"is {kind!r}, which is not supported")
+    block.ignore_rest()
+    return parts
+
+
+def _source(block: Fields) -> tuple[Fields, str]:
+    source = block.object("source")
+    if source is None:
+        raise refused(block.at("source"), "is missing; expected an object", "missing_required_parameter")
+    return source, source.required("type")
+
+
+def _data_url(source: Fields) -> str:
+    return f"data:{source.required('media_type')};base64,{source.required('data')}"
+
+
+def _read_image(block: Fields) -> Part:
+    source, kind = _source(block)
+    if kind == "base64":
+        url = _data_url(source)
+    elif kind == "url":
+        url = source.required("url")
+    else:
+        raise refused(source.at("type"), f"is {kind!r}, which is not supported; send base64 or url")
+    source.ignore_rest()
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _read_document(block: Fields) -> list[Part]:
+    """Read a document: its text with its title and context, or a file."""
+    cited = block.object("citations")
+    if cited is not None and cited.flag("enabled"):
+        raise refused(cited.at("enabled"), "is true, but the upstream does not cite")
+    source, kind = _source(block)
+    heading = [text for text in (block.text("title"), block.text("context")) if text]
+    match kind:
+        case "text":
+            source.take("media_type")
+            found = [text_part("\n".join([*heading, source.required("data")]))]
+        case "content":
+            found = [text_part("\n".join(heading))] * bool(heading)
+            for inner in _blocks(source, "content"):
+                found += _read_part(inner, inner.required("type"))
+        case "base64":
+            name = {"filename": heading[0]} if heading else {}
+            found = [{"type": "file", "file": {"file_data": _data_url(source), **name}}]
+            found += [text_part(text) for text in heading[1:]]
+        case _:
+            raise refused(source.at("type"), f"is {kind!r}, which is not supported; send base64, text or content")
+    source.ignore_rest()
+    return found
+
+
+def _read_answer(block: Fields, conversation: Conversation) -> None:
+    """Read a block of the assistant."""
+    kind = block.required("type")
+    match kind:
+        case "text":
+            conversation.add_answer(block.required("text"))
+            block.ignore("citations", harmless=([],))
+        case "thinking":
+            conversation.add_reasoning(block.required("thinking"))
+            block.ignore("signature", harmless=("",))
+        case "redacted_thinking":
+            block.note("data")
+            block.take("data")
+        case "tool_use":
+            block.ignore("caller", harmless=({"type": "direct"},))
+            arguments = block.take("input")
+            if not isinstance(arguments, dict):
+                raise refused(block.at("input"), "is missing or no object", "invalid_type")
+            id, name = block.required("id"), block.required("name")
+            conversation.add_call(id, name, json.dumps(arguments, ensure_ascii=False))
+        case _:
+            raise refused(block.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+    block.ignore_rest()
+
+
+# tools and output
+
+
+def _read_tools(request: Fields, chat: dict[str, Any]) -> None:
+    tools: list[Part] = []
+    for tool in request.children("tools"):
+        kind = tool.text("type") or "custom"
+        if kind != "custom":
+            raise refused(tool.at("type"), f"is {kind!r}, which is not supported: {_FUNCTIONS}")
+        function = {"name": tool.required("name"), **tool.forward("description", "strict")}
+        schema = tool.take("input_schema")
+        tools.append({"type": "function", "function": function | ({} if schema is None else {"parameters": schema})})
+        tool.ignore_rest()
+    choice = request.object("tool_choice")
+    if tools:
+        chat["tools"] = tools
+    if choice is None:
+        return
+    kind = choice.required("type")
+    single = choice.flag("disable_parallel_tool_use")
+    if kind == "tool":
+        name = choice.required("name")
+        if name not in [tool["function"]["name"] for tool in tools]:
+            raise refused("tool_choice.name", f"is {name!r}, which is none of the `tools`")
+        chat["tool_choice"] = {"type": "function", "function": {"name": name}}
+    elif kind not in _CHOICES:
+        raise refused("tool_choice.type", f"is {kind!r}; expected auto, any, tool or none")
+    elif tools or kind == "any":  # servers reject others without tools
+        chat["tool_choice"] = _CHOICES[kind]
+    if single is not None and tools:
+        chat["parallel_tool_calls"] = not single
+    choice.ignore_rest()
+
+
+def _read_output(request: Fields, chat: dict[str, Any]) -> None:
+    """Read the format of the answer, under its two names, and how much the model is to think."""
+    config = request.object("output_config")
+    wanted = request.object("output_format")
+    if config is not None:
+        effort = config.take("effort")
+        if effort is not None:
+            chat["reasoning_effort"] = effort
+        wanted = config.object("format") or wanted
+        config.ignore_rest()
+    if wanted is None:
+        return
+    kind = wanted.required("type")
+    if kind != "json_schema":
+        raise refused(wanted.at("type"), f"is {kind!r}; expected json_schema")
+    schema = {"name": "output", "schema": wanted.take("schema"), "strict": True}
+    chat["response_format"] = {"type": "json_schema", "json_schema": schema}
+    wanted.ignore_rest()
