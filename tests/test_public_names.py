@@ -107,4 +107,6 @@ def test_errors_end_in_error() -> None:
         for name in vars(module)["__all__"]:
             exported = getattr(module, name)
             if isinstance(exported, type) and issubclass(exported, Exception):
-                assert name.endswith("Error"), name
+                # only Skyvern's own names of its errors may end otherwise
+                alias = room == ".contrib.skyvern" and name != exported.__name__
+                assert (exported.__name__ if alias else name).endswith("Error"), name

@@ -1,7 +1,7 @@
 """GUI actions: the mapping between a format's words and the action models, and the page that actions are checked on.
 
 Exports every action model, their union `Action`, `MODELS` (the models by `type`), `Point`, `PageContext`,
-`PageElement` and `ElementLike`. The names are imported on first use, because the fifty models take time to build. May
+`PageElement` and `ElementLike`, and `playwright_key`. The names are imported on first use, because the fifty models take time to build. May
 import `results`, `patterns`, `grammar`, `json` and `notations`.
 """
 
@@ -15,6 +15,7 @@ from outspoken.results.actions.models import MODULES
 if TYPE_CHECKING:
     from outspoken.results.actions.union import *  # noqa: F403
 
+    from .key_names import playwright_key as playwright_key
     from .page import ElementLike as ElementLike, PageContext as PageContext, PageElement as PageElement
 
 _HOMES = {
@@ -23,6 +24,7 @@ _HOMES = {
     **dict.fromkeys(("MODELS", "Action"), "outspoken.results.actions.union"),
     **dict.fromkeys(("ElementLike", "PageContext", "PageElement"), f"{__name__}.page"),
     "Point": "outspoken.results.geometry",
+    "playwright_key": f"{__name__}.key_names",
 }
 
 

@@ -4,109 +4,38 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, cast, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 
 from pydantic import Field
 
 from outspoken.json.read import read_json
 from outspoken.parsing.options import finish_reason_of
+from outspoken.processing.categories import CONTENT_FILTER, TOKEN_LIMIT
 from outspoken.results.arguments import check_type, kind_of, text_of
 from outspoken.results.construct import FrozenModel, construct
 from outspoken.results.diagnostics import Diagnostic, Repair
-from outspoken.results.edits import RepairLimit, shown
-from outspoken.results.errors import OutspokenError
+from outspoken.results.edits import RepairLimit
 from outspoken.results.pending_diagnostics import place_diagnostics
 from outspoken.results.replies import Status
 from outspoken.results.settings import Settings
 
 from .api_payload import MESSAGES, Evaluation, actions_of, is_object, type_name
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-__all__ = [
-    "ApiResponse",
-    "ApiResponseError",
-    "InvalidLLMResponseFormatError",
-    "InvalidLLMResponseTypeError",
-    "LLMContentFilteredError",
-    "LLMOutputTruncatedError",
-    "LLMResponseMissingActionsError",
-    "parse_api_response",
-    "read_api_response",
-    "require_actions",
-]
+from .errors import (
+    ApiResponseError,
+    InvalidLLMResponseFormatError,
+    InvalidLLMResponseTypeError,
+    LLMContentFilteredError,
+    LLMOutputTruncatedError,
+    LLMResponseMissingActionsError,
+)
 
 _log = logging.getLogger("outspoken")
 
 #: the diagnostics that are logged for a usable response
 _LOGGED = ("truncated", "token-limit", "content-filter", "other-values", "ambiguous-strings")
 _THINK, _THOUGHT, _OPENER = re.compile(r"\s*<(think(?:ing)?)>"), re.compile(r"</think(?:ing)?>"), re.compile(r"[{\[]")
-#: the most keys that a message lists
-_MAX_KEYS = 10
-
-
-class ApiResponseError(OutspokenError, ValueError):
-    """The base of all errors of `parse_api_response`. `response` is what was read, or None."""
-
-    def __init__(self, message: str, response: ApiResponse | None = None) -> None:
-        self.response = response
-        super().__init__(message)
-
-
-class InvalidLLMResponseFormatError(ApiResponseError):
-    """A response without content or without JSON."""
-
-
-class InvalidLLMResponseTypeError(ApiResponseError):
-    """A response whose JSON is not an object. `type_name` is its Python type: `list`, `int`, ..."""
-
-    def __init__(self, type_name: str, response: ApiResponse | None = None) -> None:
-        self.type_name = type_name
-        super().__init__(f"the JSON of the response is of type {type_name}; expected an object", response)
-
-
-class LLMResponseMissingActionsError(ApiResponseError):
-    """An object without the required list `actions`. `keys` are the keys that it has."""
-
-    def __init__(self, keys: Iterable[str], response: ApiResponse | None = None) -> None:
-        self.keys = tuple(keys)
-        names = [shown(key) for key in self.keys[:_MAX_KEYS]]
-        if len(self.keys) > _MAX_KEYS:
-            names.append(f"{len(self.keys) - _MAX_KEYS} more")
-        has = f"its keys are {', '.join(names)}" if names else "it has no keys"
-        super().__init__(f"the response has no list `actions`; {has}", response)
-
-
-class LLMOutputTruncatedError(ApiResponseError):
-    """A response that was truncated before it contained anything usable. Unknown token counts are None."""
-
-    def __init__(
-        self,
-        model: str | None = None,
-        prompt_tokens: int | None = None,
-        completion_tokens: int | None = None,
-        reasoning_tokens: int | None = None,
-        response: ApiResponse | None = None,
-    ) -> None:
-        self.model = model
-        self.prompt_tokens, self.completion_tokens = prompt_tokens, completion_tokens
-        self.reasoning_tokens = reasoning_tokens
-        of = f" of `{model}`" if model else ""
-        counts = {"prompt": prompt_tokens, "completion": completion_tokens, "reasoning": reasoning_tokens}
-        known = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count is not None)
-        tokens = f" (tokens: {known})" if known else ""
-        super().__init__(f"the output{of} was truncated before it contained anything usable{tokens}", response)
-
-
-class LLMContentFilteredError(ApiResponseError):
-    """A response that a content filter withheld. The same prompt will probably be filtered again."""
-
-    def __init__(self, model: str | None = None, response: ApiResponse | None = None) -> None:
-        self.model = model
-        super().__init__(f"the output{f' of `{model}`' if model else ''} was withheld by a content filter", response)
 
 
 class ApiResponse(FrozenModel):
@@ -177,26 +106,37 @@ class ChatCompletionLike(Protocol):
 ApiResponseLike: TypeAlias = "str | bytes | Mapping[str, Any] | ChatCompletionLike | None"
 
 
-class ApiResponseOptions(TypedDict, total=False):
-    """The options of `parse_api_response` and `read_api_response`."""
-
-    add_assistant_prefix: bool
-    prompt_name: str | None
-    finish_reason: str | None
-    repair: RepairLimit
-    settings: Settings | None
-
-
 @overload
 def parse_api_response(
-    response: ApiResponseLike, *, force_dict: Literal[True] = ..., **options: Unpack[ApiResponseOptions]
+    response: ApiResponseLike,
+    add_assistant_prefix: bool = ...,
+    force_dict: Literal[True] = ...,
+    prompt_name: str | None = ...,
+    *,
+    finish_reason: str | None = ...,
+    repair: RepairLimit = ...,
+    settings: Settings | None = ...,
 ) -> dict[str, Any]: ...
 @overload
 def parse_api_response(
-    response: ApiResponseLike, *, force_dict: bool, **options: Unpack[ApiResponseOptions]
+    response: ApiResponseLike,
+    add_assistant_prefix: bool = ...,
+    force_dict: bool = ...,
+    prompt_name: str | None = ...,
+    *,
+    finish_reason: str | None = ...,
+    repair: RepairLimit = ...,
+    settings: Settings | None = ...,
 ) -> Any: ...
 def parse_api_response(
-    response: ApiResponseLike, *, force_dict: bool = True, **options: Unpack[ApiResponseOptions]
+    response: ApiResponseLike,
+    add_assistant_prefix: bool = False,
+    force_dict: bool = True,
+    prompt_name: str | None = None,
+    *,
+    finish_reason: str | None = None,
+    repair: RepairLimit = "heuristic",
+    settings: Settings | None = None,
 ) -> Any:
     """Return the JSON object of a response, repaired if it is damaged, also from code fences and prose.
 
@@ -214,7 +154,7 @@ def parse_api_response(
     that were left out, and for ambiguous values. `read_api_response` returns all details, including the repairs, and so
     does the `response` of the exceptions:
 
-    - `InvalidLLMResponseFormatError`: there is no content, or no JSON in it
+    - `InvalidLLMResponseFormatError`: there is no content, or no JSON in it; the next four are derived from it
     - `InvalidLLMResponseTypeError`: the JSON contains no object
     - `LLMResponseMissingActionsError`: the required list `actions` is missing
     - `LLMOutputTruncatedError`: the response was truncated before it contained anything usable
@@ -222,7 +162,15 @@ def parse_api_response(
     - `JsonLimitError`: the content is longer than `settings.max_chars`
     - `TypeError`: `response` has another shape; `ValueError`: `repair` is not a repair level
     """
-    read = read_api_response(response, force_dict=force_dict, **options)
+    read = read_api_response(
+        response,
+        add_assistant_prefix,
+        force_dict,
+        prompt_name,
+        finish_reason=finish_reason,
+        repair=repair,
+        settings=settings,
+    )
     if (error := read.error) is not None:
         raise error
     for note in read.diagnostics:
@@ -242,10 +190,10 @@ def require_actions(payload: Mapping[str, Any]) -> list[Any]:
 
 def read_api_response(
     response: ApiResponseLike,
-    *,
     add_assistant_prefix: bool = False,
-    prompt_name: str | None = None,
     force_dict: bool = True,
+    prompt_name: str | None = None,
+    *,
     finish_reason: str | None = None,
     repair: RepairLimit = "heuristic",
     settings: Settings | None = None,
@@ -297,6 +245,26 @@ def _reasoning(text: str) -> int:
         return 0
     closed = _THOUGHT.search(text)
     return closed.end() if closed and _OPENER.search(text, closed.end()) else 0
+
+
+def is_truncated_response(response: ApiResponseLike) -> bool:
+    """True if the model reached its token limit before it wrote any content."""
+    answer = _answer(response)
+    return not answer.content and answer.finish_reason in TOKEN_LIMIT
+
+
+def is_content_filtered_response(response: ApiResponseLike) -> bool:
+    """True if a content filter withheld all of the content."""
+    answer = _answer(response)
+    return not answer.content and answer.finish_reason in CONTENT_FILTER
+
+
+def loads_with_repair(content: str | bytes) -> Any:
+    """The JSON value of a text, repaired if it is damaged; several values as a list.
+
+    Raises InvalidLLMResponseFormatError if there is none.
+    """
+    return parse_api_response(content, force_dict=False)
 
 
 class _Answer(NamedTuple):

@@ -1,0 +1,29 @@
+"""The names that Playwright's keyboard accepts, from its documentation of `keyboard.press` and its US layout."""
+
+from __future__ import annotations
+
+MODIFIERS = frozenset({"Alt", "Control", "ControlOrMeta", "Meta", "Shift"})
+
+_NAMED = """
+Escape F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 Backquote Minus Equal Backslash Backspace Tab BracketLeft
+BracketRight CapsLock Semicolon Quote Enter ShiftLeft ShiftRight Comma Period Slash ControlLeft ControlRight
+MetaLeft MetaRight AltLeft AltRight AltGraph Space ContextMenu PrintScreen ScrollLock Pause PageUp PageDown
+Insert Delete Home End ArrowLeft ArrowUp ArrowRight ArrowDown AudioVolumeMute AudioVolumeDown AudioVolumeUp
+MediaTrackNext MediaTrackPrevious MediaPlayPause NumLock NumpadDivide NumpadMultiply NumpadSubtract NumpadAdd
+NumpadDecimal NumpadEnter Clear
+"""
+
+#: Every name of a key: those of keys, and the characters of the US layout.
+KEYS = MODIFIERS | {
+    *_NAMED.split(),
+    *[f"Digit{digit}" for digit in range(10)],
+    *[f"Numpad{digit}" for digit in range(10)],
+    *[f"Key{chr(code)}" for code in range(ord("A"), ord("Z") + 1)],
+    *[chr(code) for code in range(ord(" "), ord("~") + 1)],
+}
+
+
+def parts(combination: str) -> list[str]:
+    """The keys of a combination such as `Control+Shift+T`; a last `+` is a key."""
+    keys = combination.split("+")
+    return [*keys[:-2], "+"] if len(keys) > 1 and not keys[-1] else keys

@@ -1,0 +1,454 @@
+"""`contrib.skyvern`: Skyvern's functions for actions under its names, their results, and what they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import sys
+from collections.abc import Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import outspoken.contrib.skyvern as skyvern
+from outspoken.actions import Wait
+from outspoken.contrib.skyvern import (
+    ActionType,
+    ClickAction,
+    InvalidActionError,
+    InvalidLLMResponseFormat,
+    NullAction,
+    Resolution,
+    UnsupportedActionType,
+    parse_action,
+    parse_actions,
+    parse_anthropic_actions,
+    parse_api_response,
+    parse_cua_actions,
+    parse_ui_tars_actions,
+)
+from outspoken.contrib.skyvern.action_models import SKYVERN
+from outspoken.contrib.skyvern.conversion import CONVERSIONS, SkyvernConverter
+from outspoken.results.actions.models import TYPES, model_of
+from tests.loops import in_one_item
+
+TASK: Any = SimpleNamespace(
+    task_id="task",
+    organization_id="org",
+    workflow_run_id="run",
+    data_extraction_goal="the opening hours",
+    extracted_information_schema={"type": "object"},
+)
+STEP: Any = SimpleNamespace(step_id="step", order=4)
+PAGE: Any = SimpleNamespace(
+    id_to_element_hash={"BOX": "hash-of-box"},
+    id_to_element_dict={"BOX": {"tagName": "input", "attributes": {"type": "checkbox"}}},
+    url="https://harbour.example/",
+)
+WINDOW, SENT = Resolution(width=1200, height=800), Resolution(width=600, height=400)
+
+#: What a model writes; the class, and fields of the result. A class of None: an error.
+WRITTEN: dict[str, tuple[dict[str, Any], str | None, dict[str, Any]]] = {
+    "click": ({"action_type": "click", "id": "BOX"}, "ClickAction", {"element_id": "BOX", "repeat": 1, "x": None}),
+    "double click": ({"action_type": "CLICK", "element_id": "BOX", "double_click": True}, "ClickAction", {"repeat": 2}),
+    "click context": (
+        {"action_type": "CLICK", "id": "BOX", "click_context": {"desired_state": True}, "download": True},
+        "ClickAction",
+        {"click_context.desired_state": True, "download": True, "skyvern_element_hash": "hash-of-box"},
+    ),
+    "an element that the page lacks": ({"action_type": "CLICK", "id": 7}, "ClickAction", {"element_id": "7"}),
+    "text": (
+        {
+            "action_type": "INPUT_TEXT",
+            "id": "BOX",
+            "text": "Ada",
+            "context": {"field": "Name"},
+            "user_detail_query": "?",
+        },
+        "InputTextAction",
+        {"text": "Ada", "input_or_select_context.field": "Name", "input_or_select_context.intention": "?"},
+    ),
+    "remarks": (
+        {"action_type": "PASTE_TEXT", "id": "BOX", "text": "x", "reasoning": "r", "confidence_float": 0.5},
+        "PasteTextAction",
+        {"text": "x", "reasoning": "r", "confidence_float": 0.5},
+    ),
+    "option": (
+        {"action_type": "SELECT_OPTION", "id": "BOX", "option": {"label": "May", "index": 4}, "download": True},
+        "SelectOptionAction",
+        {"option.label": "May", "option.index": 4, "option.value": None, "download": True},
+    ),
+    "check": ({"action_type": "CHECKBOX", "id": "BOX", "is_checked": False}, "CheckboxAction", {"is_checked": False}),
+    "upload": (
+        {"action_type": "UPLOAD_FILE", "id": "BOX", "file_url": "a.pdf"},
+        "UploadFileAction",
+        {"file_url": "a.pdf"},
+    ),
+    "download": ({"action_type": "DOWNLOAD_FILE", "file_name": "a.pdf"}, "DownloadFileAction", {"file_name": "a.pdf"}),
+    "wait": ({"action_type": "WAIT", "id": "BOX"}, "WaitAction", {"seconds": 20, "element_id": None}),
+    "hover": ({"action_type": "HOVER", "id": "BOX", "hold_seconds": 1.5}, "HoverAction", {"hold_seconds": 1.5}),
+    "enter": (
+        {"action_type": "PRESS_ENTER"},
+        "KeypressAction",
+        {"keys": ["Enter"], "repeat": 1, "skyvern_element_data": None},
+    ),
+    "arrow": (
+        {"action_type": "KEYPRESS", "key": "ArrowDown", "repeat": 3},
+        "KeypressAction",
+        {"keys": ["ArrowDown"], "repeat": 3},
+    ),
+    "letter": ({"action_type": "KEYPRESS", "key": "Q"}, "KeypressAction", {"keys": ["Q"]}),
+    "chord": (
+        {"action_type": "KEYPRESS", "keys": ["ctrl", "pagedown"]},
+        "KeypressAction",
+        {"keys": ["Control", "PageDown"]},
+    ),
+    "scroll": ({"action_type": "SCROLL"}, "ScrollAction", {"scroll_x": 0, "scroll_y": 500, "element_id": None}),
+    "scroll up": (
+        {"action_type": "SCROLL", "direction": "UP", "id": "BOX"},
+        "ScrollAction",
+        {"scroll_y": -500, "element_id": "BOX"},
+    ),
+    "tab": ({"action_type": "SWITCH_TAB", "tab_index": "2"}, "SwitchTabAction", {"tab_index": 2}),
+    "close": ({"action_type": "CLOSE_PAGE"}, "ClosePageAction", {"tab_index": None}),
+    "url": ({"action_type": "GOTO_URL", "url": " tides.example "}, "GotoUrlAction", {"url": "https://tides.example"}),
+    "new tab": (
+        {"action_type": "NEW_TAB", "url": "https://tides.example"},
+        "NewTabAction",
+        {"url": "https://tides.example"},
+    ),
+    "reload": ({"action_type": "RELOAD_PAGE"}, "ReloadPageAction", {"action_type": ActionType.RELOAD_PAGE}),
+    "captcha": (
+        {"action_type": "SOLVE_CAPTCHA", "captcha_type": "HCAPTCHA"},
+        "SolveCaptchaAction",
+        {"captcha_type": "hcaptcha"},
+    ),
+    "extract": (
+        {"action_type": "EXTRACT_INFORMATION"},
+        "ExtractAction",
+        {"data_extraction_goal": "the opening hours", "data_extraction_schema": {"type": "object"}},
+    ),
+    "complete": (
+        {"action_type": "COMPLETE"},
+        "CompleteAction",
+        {"data_extraction_goal": "the opening hours", "errors": []},
+    ),
+    "terminate": (
+        {"action_type": "TERMINATE", "errors": [{"error_code": "CLOSED", "reasoning": "shut", "confidence_float": 1}]},
+        "TerminateAction",
+        {"errors.0.error_code": "CLOSED"},
+    ),
+    "no type": ({"reasoning": "?"}, "NullAction", {"reasoning": "?"}),
+    "a key of the browser": ({"action_type": "KEYPRESS", "key": "F5"}, "NullAction", {}),
+    "a URL of the own network": ({"action_type": "GOTO_URL", "url": "http://127.1/x"}, "NullAction", {}),
+    "no URL": ({"action_type": "NEW_TAB"}, "NullAction", {}),
+    "a tab that is a word": ({"action_type": "CLOSE_PAGE", "tab_index": "last"}, "NullAction", {}),
+    "an unknown type": ({"action_type": "JUGGLE"}, None, {"error": UnsupportedActionType}),
+    "code": ({"action_type": "EXECUTE_JS", "js_code": "close()"}, None, {"error": UnsupportedActionType}),
+    "no element": ({"action_type": "CLICK"}, None, {"error": InvalidActionError}),
+    "a place without an element": ({"action_type": "CLICK", "x": 1, "y": 2}, None, {"error": InvalidActionError}),
+    "an element that is a list": ({"action_type": "CLICK", "id": ["BOX"]}, None, {"error": InvalidActionError}),
+    "no text": ({"action_type": "INPUT_TEXT", "id": "BOX"}, None, {"error": InvalidActionError}),
+    "no option": ({"action_type": "SELECT_OPTION", "id": "BOX", "option": {}}, None, {"error": InvalidActionError}),
+    "a direction that is none": ({"action_type": "SCROLL", "direction": "in"}, None, {"error": InvalidActionError}),
+    "errors that are texts": ({"action_type": "TERMINATE", "errors": ["shut"]}, None, {"error": ValueError}),
+    "an unknown captcha": ({"action_type": "SOLVE_CAPTCHA", "captcha_type": "x"}, None, {"error": ValueError}),
+    "a type that is a number": ({"action_type": 7}, None, {"error": TypeError}),
+}
+
+
+def value_at(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = value[int(part)] if part.isdigit() else getattr(value, part)
+    return value
+
+
+def read_one(written: Any, **more: Any) -> Any:
+    return parse_action(written, PAGE, TASK.data_extraction_goal, TASK.extracted_information_schema, **more)
+
+
+@in_one_item("name", WRITTEN)
+def test_an_action_as_json(name: str) -> None:
+    written, model, fields = WRITTEN[name]
+    if model is None:
+        with pytest.raises(fields["error"]):
+            read_one(written)
+        return
+    before = repr(written)
+    action = read_one(written)
+    assert type(action).__name__ == model
+    assert {path: value_at(action, path) for path in fields} == fields
+    assert repr(written) == before
+
+
+def test_a_list_keeps_the_sound_entries_and_says_what_it_leaves_out(caplog: pytest.LogCaptureFixture) -> None:
+    entries = [
+        {"action_type": "JUGGLE"},
+        "I refuse.",
+        {"action_type": "CLICK", "id": "BOX"},
+        None,
+        {"action_type": "WAIT"},
+    ]
+    with caplog.at_level(logging.WARNING, "outspoken"):
+        actions = parse_actions(TASK, "step", 4, PAGE, entries)
+    assert [(action.action_type, action.action_order) for action in actions] == [("click", 2), ("wait", 4)]
+    first = actions[0]
+    places = (first.task_id, first.organization_id, first.workflow_run_id, first.step_id, first.step_order)
+    assert places == ("task", "org", "run", "step", 4)
+    assert len(caplog.records) == 3
+    with pytest.raises(TypeError, match="json_response"):
+        parse_actions(TASK, "step", 4, PAGE, {"actions": []})  # pyright: ignore[reportArgumentType]
+
+
+def test_the_cut_action_of_a_response_is_not_run() -> None:
+    text = (
+        '{"actions": [{"action_type": "CLICK", "id": "BOX"}, {"action_type": "INPUT_TEXT", "id": "BOX", "text": "pass'
+    )
+    answer = {"choices": [{"message": {"content": text}, "finish_reason": "length"}]}
+    found = parse_api_response(answer, False, True, "extract-actions")
+    assert [type(action) for action in parse_actions(TASK, "step", 0, PAGE, found["actions"])] == [ClickAction]
+
+
+def test_a_code_that_comes_later() -> None:
+    action = read_one({"action_type": "INPUT_TEXT", "id": "BOX", "text": "placeholder"}, totp_code_required=True)
+    assert action.totp_code_required
+    assert "placeholder" not in repr(action)
+
+
+# what sees the screen
+
+
+def used(**arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "toolu_1", "name": "computer", "input": arguments}
+
+
+def of_anthropic(*blocks: Any, **more: Any) -> list[Any]:
+    return asyncio.run(parse_anthropic_actions(TASK, STEP, blocks, WINDOW, SENT, **more))
+
+
+def of_openai(*items: Any, **more: Any) -> list[Any]:
+    return asyncio.run(parse_cua_actions(TASK, STEP, SimpleNamespace(output=items), **more))
+
+
+def of_ui_tars(text: str | None, **more: Any) -> list[Any]:
+    return asyncio.run(parse_ui_tars_actions(TASK, STEP, text, WINDOW, **more))
+
+
+def call(status: str = "completed", **action: Any) -> Any:
+    return SimpleNamespace(type="computer_call", status=status, action=SimpleNamespace(**action))
+
+
+def shown(actions: list[Any], *fields: str) -> list[tuple[Any, ...]]:
+    return [(str(action.action_type), *[getattr(action, field, None) for field in fields]) for action in actions]
+
+
+def test_places_of_anthropic_are_pixels_of_the_window() -> None:
+    actions = of_anthropic(
+        {"type": "thinking", "thinking": "The box first."},
+        used(action="mouse_move", coordinate=[10, 20]),
+        used(action="left_click"),
+        used(action="triple_click", coordinate=[30, 40]),
+        used(action="scroll", coordinate=[30, 40], scroll_direction="left", scroll_amount=2),
+        used(action="left_mouse_down", coordinate=[1, 2]),
+        used(action="left_click_drag", start_coordinate=[1, 2], coordinate=[600, 400]),
+    )
+    assert shown(actions, "x", "y") == [
+        ("move", 20, 40),
+        ("click", 20, 40),
+        ("click", 60, 80),
+        ("scroll", 60, 80),
+        ("left_mouse", 2, 4),
+        ("drag", None, None),
+    ]
+    assert (actions[2].repeat, actions[3].scroll_x, actions[4].direction) == (3, -200, "down")
+    assert (actions[5].start_x, actions[5].start_y, actions[5].path) == (2, 4, [(1199, 799)])
+    assert {action.reasoning for action in actions} == {"The box first."}
+    assert [action.tool_call_id for action in actions] == ["toolu_1"] * 6
+    assert [action.action_order for action in actions] == [0, 1, 2, 3, 4, 5]
+
+
+def test_keys_waits_and_screenshots_of_anthropic() -> None:
+    actions = of_anthropic(
+        used(action="key", text="ctrl+Page_Down"),
+        used(action="hold_key", text="super", duration=1.5),
+        used(action="wait", duration=2),
+        used(action="screenshot"),
+        used(action="type", text="tide"),
+    )
+    assert [action.keys for action in actions[:2]] == [["Control", "PageDown"], ["Meta"]]
+    assert (actions[1].hold, actions[1].duration, actions[2].seconds, actions[4].text) == (True, 2, 2, "tide")
+    assert isinstance(actions[3], NullAction)
+    assert actions[0].reasoning != actions[1].reasoning
+
+
+#: Blocks of which only the first action is carried out.
+UNUSABLE: dict[str, dict[str, Any]] = {
+    "no place": used(action="left_click_drag", coordinate=[5, 5], start_coordinate=None),
+    "a place left of the screen": used(action="left_click", coordinate=[-1, 5]),
+    "a place below the screen": used(action="left_click", coordinate=[1, 5000]),
+    "an unknown action": used(action="juggle"),
+    "nothing": used(),
+    "no text": used(action="type"),
+    "a click with a key held": used(action="left_click", coordinate=[1, 1], text="shift"),
+    "a part of the screen": used(action="zoom", region=[0, 0, 5, 5]),
+    "a key that there is not": used(action="key", text="ctrl+warp"),
+}
+
+
+@in_one_item("name", UNUSABLE)
+def test_the_actions_end_before_one_that_cannot_be_carried_out(name: str) -> None:
+    actions = of_anthropic(used(action="wait"), UNUSABLE[name], used(action="type", text="secret"))
+    assert shown(actions) == [("wait",)]
+
+
+def test_a_click_without_a_place_needs_a_pointer() -> None:
+    assert of_anthropic(used(action="left_click"), used(action="type", text="x")) == []
+
+
+def test_the_last_block_at_the_token_limit_is_not_run() -> None:
+    blocks = [used(action="wait"), used(action="type", text="DELETE FROM t")]
+    assert shown(of_anthropic(*blocks, stop_reason="max_tokens")) == [("wait",)]
+    assert shown(of_anthropic(*blocks, stop_reason="tool_use")) == [("wait",), ("input_text",)]
+
+
+def test_computer_calls_of_openai() -> None:
+    path = [SimpleNamespace(x=1, y=2), SimpleNamespace(x=5, y=6), SimpleNamespace(x=9, y=9)]
+    actions = of_openai(
+        SimpleNamespace(type="reasoning", summary=[SimpleNamespace(text="Look.")]),
+        call(type="click", button="wheel", x=10, y=20),
+        call(type="double_click", x=10, y=20),
+        call(type="keypress", keys=["CMD", "ESC"]),
+        call(type="drag", path=path),
+        call(type="scroll", x=1, y=2, scroll_x=0, scroll_y=-40),
+        call(type="wait"),
+        {
+            "type": "computer_call",
+            "status": "completed",
+            "actions": [{"type": "move", "x": 3, "y": 4}, {"type": "type", "text": "a"}],
+        },
+    )
+    names = ["click", "click", "keypress", "drag", "scroll", "wait", "move", "input_text"]
+    assert [str(action.action_type) for action in actions] == names
+    assert [(action.button, action.repeat) for action in actions[:2]] == [("middle", 1), ("left", 2)]
+    assert (actions[2].keys, actions[3].path, actions[4].scroll_y) == (["Meta", "Escape"], [(5, 6), (9, 9)], -40)
+    assert (actions[5].seconds, actions[0].reasoning) == (5, "Look.")
+
+
+@in_one_item("status", ["incomplete", "in_progress"])
+def test_an_incomplete_computer_call_is_not_run(status: str) -> None:
+    assert of_openai(call(status, type="click", button="left", x=1, y=2), call(type="wait")) == []
+
+
+def test_without_actions_the_fallback_is_asked() -> None:
+    asked: list[Any] = []
+
+    async def fallback(task: Any, step: Any, message: str | None, reasoning: str | None) -> list[Any]:
+        asked.append((task, step, message, reasoning))
+        return ["again"]
+
+    message = SimpleNamespace(type="message", role="assistant", content=[SimpleNamespace(text="All done.")])
+    assert of_openai(message, fallback=fallback) == ["again"]
+    assert of_anthropic({"type": "text", "text": "All done."}, fallback=fallback) == ["again"]
+    assert asked == [(TASK, STEP, "All done.", None)] * 2
+    assert of_openai(message) == []
+
+
+#: A response of UI-TARS, and the actions: their types and some fields.
+UI_TARS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+    "two actions": (
+        "Thought: The box.\nAction: click(start_box='(500,250)')\n\ntype(content='it\\'s\\n')",
+        [("click", 600, 200, None), ("input_text", None, None, "it's\n")],
+    ),
+    "a point in tags": ("Thought: x\nAction: left_double(point='<point>100 100</point>')", [("click", 120, 80, None)]),
+    "the end of the screen": ("Action: right_single(start_box='(1000,1000)')", [("click", 1199, 799, None)]),
+    "a scroll of the page": ("Action: scroll(direction='down')", [("scroll", 600, 400, None)]),
+    "the end": ("Action: finished(content='Open till six.')", [("complete", None, None, None)]),
+    "cut": ("Action: click(start_box='(50,25", []),
+    "outside": ("Action: click(start_box='(1500,20)')", []),
+    "a call for help": ("Action: call_user()\n\nclick(start_box='(5,5)')", []),
+    "no action": ("I cannot see it.", []),
+    "nothing": ("", []),
+}
+
+
+@in_one_item("name", UI_TARS)
+def test_responses_of_ui_tars(name: str) -> None:
+    text, expected = UI_TARS[name]
+    actions = of_ui_tars(text)
+    assert shown(actions, "x", "y", "text") == expected
+    if name == "the end":
+        assert (actions[0].output, actions[0].verified) == ("Open till six.", True)
+
+
+def test_another_format_of_ui_tars() -> None:
+    actions = of_ui_tars("Action: click(start_box='(560,280)')", parser="ui_tars")
+    assert shown(actions, "x", "y") == [("click", 558, 275)]
+
+
+# Skyvern's own names
+
+
+def test_signatures_are_those_of_skyvern() -> None:
+    expected = {
+        "parse_api_response": ["response", "add_assistant_prefix", "force_dict", "prompt_name"],
+        "parse_action": [
+            "action",
+            "scraped_page",
+            "data_extraction_goal",
+            "extracted_information_schema",
+            "totp_code_required",
+        ],
+        "parse_actions": ["task", "step_id", "step_order", "scraped_page", "json_response"],
+        "parse_cua_actions": ["task", "step", "response"],
+        "parse_anthropic_actions": [
+            "task",
+            "step",
+            "assistant_content",
+            "browser_window_dimension",
+            "screenshot_resize_target_dimension",
+        ],
+        "parse_ui_tars_actions": ["task", "step", "response_content", "browser_window_dimension"],
+    }
+    for name, names in expected.items():
+        parameters = inspect.signature(getattr(skyvern, name)).parameters.values()
+        assert [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD] == names
+        assert all(one.default is not one.empty for one in parameters if one.kind is one.KEYWORD_ONLY)
+
+
+@in_one_item("content", ["", "prose", "[1]", "7", '{"a": 1}'])
+def test_one_except_clause_catches_what_a_response_raises(content: str) -> None:
+    with pytest.raises(InvalidLLMResponseFormat):
+        parse_api_response(content, prompt_name="extract-actions")
+
+
+@pytest.fixture
+def loaded_skyvern() -> Iterator[ModuleType]:
+    """A module in the place of Skyvern's own models."""
+    module = ModuleType(SKYVERN)
+    vars(module).update(ClickAction=type("ClickAction", (ClickAction,), {}), NullAction=NullAction)
+    sys.modules[SKYVERN] = module
+    yield module
+    del sys.modules[SKYVERN]
+
+
+def test_a_program_that_has_skyvern_gets_its_classes(loaded_skyvern: ModuleType) -> None:
+    assert type(read_one({"action_type": "CLICK", "id": "BOX"})) is vars(loaded_skyvern)["ClickAction"]
+    with pytest.raises(UnsupportedActionType, match="HoverAction"):
+        read_one({"action_type": "HOVER", "id": "BOX"})
+
+
+def test_what_skyvern_does_not_have_is_refused_by_name() -> None:
+    refused = {kind for kind in TYPES if kind not in CONVERSIONS} - {"batch", "unknown"}
+    assert {"run_code", "ask_user", "file_op", "long_press"} < refused
+    assert {*CONVERSIONS} < {*TYPES}
+    for kind in refused:
+        with pytest.raises(UnsupportedActionType, match=kind):
+            SkyvernConverter().convert(model_of(kind).model_construct())
+
+
+@in_one_item("status", ["truncated", "invalid"])
+def test_what_is_not_sound_is_refused(status: Any) -> None:
+    with pytest.raises(InvalidActionError, match=status):
+        SkyvernConverter().convert(Wait(status=status))
