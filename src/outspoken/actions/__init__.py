@@ -1,8 +1,8 @@
 """GUI actions: the mapping between a format's words and the action models, and the page that actions are checked on.
 
 Exports every action model, their union `Action`, `MODELS` (the models by `type`), `Point`, `PageContext`,
-`PageElement` and `ElementLike`, and `playwright_key`. The names are imported on first use, because the fifty models take time to build. May
-import `results`, `patterns`, `grammar`, `json` and `notations`.
+`PageElement`, `ElementLike` and `playwright_key`. The names are imported on first use, because the fifty models take
+time to build. May import `results`, `patterns`, `grammar`, `json` and `notations`.
 """
 
 from __future__ import annotations
