@@ -26,7 +26,8 @@ def table(title: str) -> list[tuple[str, list[str]]]:
 def resolved(path: str) -> Any:
     """The module or the name in a module that a dotted path means."""
     module, _, name = path.rpartition(".")
-    return import_module(path) if name.islower() else getattr(import_module(module), name)
+    home = import_module(module)
+    return getattr(home, name) if hasattr(home, name) else import_module(path)
 
 
 def test_every_public_name_is_listed() -> None:
