@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 from .settings import ServerSettings, ServerStartError
+
+_LOG = logging.getLogger("outspoken.serving")
 
 
 def run(settings: ServerSettings, host: str, port: int) -> None:
@@ -13,4 +17,14 @@ def run(settings: ServerSettings, host: str, port: int) -> None:
         from .app import Proxy
     except ImportError as error:
         raise ServerStartError(f"serving needs {error.name}: pip install 'outspoken[serve]'") from None
+    _start_log(settings)
     uvicorn.run(Proxy(settings).app(), host=host, port=port, ws="none", access_log=False)
+
+
+def _start_log(settings: ServerSettings) -> None:
+    """Write warnings, and a line for each request if the settings say so, to standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    _LOG.addHandler(handler)
+    _LOG.setLevel(logging.INFO if settings.log_requests else logging.WARNING)
+    _LOG.propagate = False

@@ -28,6 +28,7 @@ class ServerSettings:
     GUI actions are calls of the tool of that name. `constrain` names the upstream ("vllm", "sglang" or "llama_cpp") if
     requests with tools are to be constrained to what the format and the tools allow, which needs the name of a format;
     with `constrain_strict`, a request is rejected if its constraint cannot be made or does not enforce everything.
+    With `log_requests`, `outspoken serve` logs a line for each request.
 
     Raises ServerStartError for invalid values, UnknownFormatError, and TypeError for values of a wrong type.
     """
@@ -44,6 +45,7 @@ class ServerSettings:
     action_tool: str | None = None
     constrain: str | None = None
     constrain_strict: bool = False
+    log_requests: bool = True
 
     def __post_init__(self) -> None:
         for name in ("upstream", "format", "reasoning_field"):

@@ -45,6 +45,8 @@ def _limits(run: Callable[..., int]) -> Callable[..., int]:
         help="the server's base URL, as clients take it")  # fmt: skip
 @option("--host", default="127.0.0.1", metavar="NAME", section="Server", help="default: 127.0.0.1")
 @option("--port", type=Number(least=0), default=8080, metavar="N", section="Server", help="default: 8080")
+@option("--log-requests/--no-log-requests", default=True, section="Server",
+        help="write a line for each request to standard error; default: yes")  # fmt: skip
 @format_option(words="the format of the model's output: a name or alias, or auto")
 @option("--reasoning-field", default="reasoning_content", metavar="NAME", section="Responses",
         help="the field for reasoning; default: reasoning_content")  # fmt: skip
