@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 
-from outspoken import parse
+from outspoken import parse, stream
 from outspoken.grammar import registry
 from outspoken.patterns.near_miss import fragments, near_miss_pattern, near_misses
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.recovery.near_markers import find_near
+from outspoken.semantics.unread_markup import markup_search
 from tests.cases import FORMATS
 from tests.loops import in_one_item
 
@@ -98,3 +100,23 @@ def test_text_behind_a_closer_that_lacks_its_end_stays_text(format_: str) -> Non
         reply = parse(example[:-2] + behind, format_)
         runs = [call for call in (*reply.tool_calls, *reply.actions) if call.status in ("ok", "repaired")]
         assert not runs or behind.strip() in f"{reply.text} {reply.reasoning}", (example[:-2] + behind, reply)
+
+
+@in_one_item("format_", FORMATS)
+def test_the_quick_look_for_markup_overlooks_no_marker_with_wrong_signs(format_: str) -> None:
+    """Whole text is searched only if it passes the quick look; streams are always searched."""
+    search = markup_search(registry.automaton(format_, lenient=True))
+    for marker in search.markers:
+        signs = [at for at, char in enumerate(marker) if not char.isalnum() and char not in "_ \n"]
+        for first, second in combinations_with_replacement(signs, 2):
+            text = "".join(["i" if at in (first, second) else char for at, char in enumerate(marker)])
+            if any(search.find(f"H{text} x")):
+                assert search.may_hold(f"H{text} x"), text
+
+
+def test_a_marker_with_two_wrong_signs_is_reported_in_whole_text_as_in_streams() -> None:
+    text = "Hi function>> x"
+    events = stream([text], "gorilla_openfunctions")
+    assert [event.type for event in events][-1] == "done"
+    assert [diagnostic.code for diagnostic in events.reply.diagnostics] == ["unread-markup"]
+    assert parse(text, "gorilla_openfunctions") == events.reply

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from .near_miss import SHORT_MARKER, fragments, near_misses
+from .near_miss import SHORT_MARKER, fragments, mistakes_allowed, near_misses
 
 #: A JSON key that is shorter than this, with its quotes and its colon, is in much JSON that is no call.
 _SHORT_KEY = 8
@@ -64,7 +64,7 @@ class MarkupSearch:
         #: they count only where another one of them is near
         self.weak = frozenset(weak)
         self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
-        #: one of these characters is in every text that holds a marker with at most one mistake; any may be if None
+        #: one of these characters is in every text that holds a marker, also with mistakes; any may be if None
         self.chars = _needed_chars(self.markers)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
@@ -182,11 +182,25 @@ class MarkupSearch:
 def _needed_chars(markers: list[str]) -> str | None:
     chars = set[str]()
     for marker in markers:
-        special = [char for char in marker if not char.isalnum() and char not in "_ \n"]
+        needed = _needed_of(marker)
+        if needed is None:
+            return None
+        chars |= needed
+    return "".join(sorted(chars))
+
+
+def _needed_of(marker: str) -> set[str] | None:
+    """The characters of which one is left in every near miss of a marker that holds one of its fragments."""
+    special = [char for char in marker if not char.isalnum() and char not in "_ \n"]
+    if mistakes_allowed(marker) < 2:
         if len(special) < 2:
             return None
-        chars |= set(special[:1] if special[0] == special[1] else special)
-    return "".join(sorted(chars))
+        return set(special[:1] if special[0] == special[1] else special)
+    left, right, _ = fragments(marker)
+    in_left, in_right = set(special) & set(left), set(special) & set(right)
+    if in_left and in_right and left[-1] != right[0]:  # else the third fragment is in the marker as it is
+        return {min(in_left & in_right)} if in_left & in_right else set(special)
+    return set(special) if len(special) > 2 else None
 
 
 class ValueMarkup:
