@@ -247,7 +247,7 @@ def test_a_call_with_a_problem_names_no_tool(ask: Ask, text: str, size: int) -> 
     with pytest.raises(ValueError, match=reason):
         llm.get_tool_calls_from_response(response)
     (call,) = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
-    assert call.tool_name.startswith(f"call was refused: {reason}")
+    assert call.tool_name.startswith(f"call was refused ({reason}")
     assert call.tool_kwargs == {}
     found = response.message.additional_kwargs["outspoken"]
     assert [one["status"] for one in found["unfinished_calls"]] == [status]
@@ -267,10 +267,24 @@ def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(
     assert result.tool_output.is_error
     told = script.sent[1][-1]
     assert (told.role, "was not run" in str(told.content)) == ("tool", True)
-    assert "Write the call again" in str(told.content)
+    assert "write it again without this mistake" in str(told.content)
     (call,) = [block for block in script.sent[1][-2].blocks if isinstance(block, ToolCallBlock)]
     assert (call.tool_kwargs, call.tool_call_id) == ({}, told.additional_kwargs["tool_call_id"])  # servers read JSON
     assert script.sent[1][-2].additional_kwargs == {}
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_calls_keep_their_order(ask: Ask) -> None:
+    text = f"{INVALID}\n{written('hermes', *BOTH)}\n{INVALID}"
+    llm = OutspokenLLM(llm=Script(texts=[text]), format="hermes")
+    calls = llm.get_tool_calls_from_response(ask(llm, tools_of([])), error_on_no_tool_call=False)
+    assert [call.tool_name.partition(" (")[0] for call in calls] == [
+        "call was refused",
+        "tide",
+        "wind",
+        "call was refused",
+    ]
+    assert len({call.tool_id for call in calls}) == 4
 
 
 @pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))

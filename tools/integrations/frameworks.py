@@ -34,6 +34,7 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "openai_agents": TestedFramework("agents", "agents"),
     "llama_index": TestedFramework("frameworks", "llama_index"),
     "smolagents": TestedFramework("frameworks", "smolagents"),
+    "haystack": TestedFramework("frameworks", "haystack"),
     "litellm": TestedFramework("litellm", "litellm"),
     "vllm": TestedFramework("servers", "vllm"),
     "sglang": TestedFramework("servers", "sglang"),

@@ -43,6 +43,7 @@ from .messages import (
     has_failed_call,
     identified_calls,
     metadata,
+    refused_name,
     retry_message,
 )
 from .streams import CallEnd, ReplyStream, StreamItem
@@ -56,8 +57,6 @@ _completions = _LLAMA_INDEX.load("llama_index.core.base.llms.generic_utils")
 
 #: The argument of a request that has the tools and if there may be several calls.
 _REQUEST = "outspoken_request"
-#: The name of the tool of a call that must not run: agents put it between "Tool" and "not found".
-_REFUSED = "call was refused: {}\nWrite the call again without this mistake. As it was written, its tool was"
 
 
 class OutspokenLLM(_calling.FunctionCallingLLM):
@@ -200,7 +199,7 @@ class _Reading:
         self._reason: str | None = None
         self._text, self._thinking = "", ""
         self._seen = 0  # characters of the content
-        self._calls: list[IdentifiedCall] = []
+        self._calls: dict[int, IdentifiedCall] = {}  # by their position
 
     def whole(self, response: Any) -> Any:
         """Read a whole response."""
@@ -208,7 +207,7 @@ class _Reading:
         prefix = "" if _has_thinking(response) else self._prefix
         reply = self._parser.parse(response.message.content or "", prefix=prefix, finish_reason=self._reason)
         self._text, self._thinking = reply.text, reply.reasoning or ""
-        self._calls = identified_calls(reply, self._ids)
+        self._calls = dict(enumerate(identified_calls(reply, self._ids)))
         return self._response(reply, None, response.additional_kwargs)
 
     def feed(self, response: Any) -> list[Any]:
@@ -229,9 +228,6 @@ class _Reading:
         stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
         delta, extra = self._add(stream.close(self._reason))
         assert stream.reply is not None
-        self._calls = [call for call in self._calls if call.problem is None] + [
-            call for call in self._calls if call.problem is not None
-        ]
         used = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
         return self._response(stream.reply, delta, {**used, **extra})
 
@@ -240,7 +236,7 @@ class _Reading:
         text = "".join([item.text for item in items if isinstance(item, TextDelta)])
         thinking = "".join([item.text for item in items if isinstance(item, ReasoningDelta)])
         self._text, self._thinking = self._text + text, self._thinking + thinking
-        self._calls += [item.call for item in items if isinstance(item, CallEnd)]
+        self._calls |= {item.position: item.call for item in items if isinstance(item, CallEnd)}
         return text, {"thinking_delta": thinking} if thinking else {}
 
     def _response(self, reply: Reply | None, delta: str | None, extra: dict[str, Any]) -> Any:
@@ -248,7 +244,7 @@ class _Reading:
         given = self._last.message
         own = [block for block in given.blocks if block.block_type not in ("text", "tool_call")]
         calls = [block for block in given.blocks if block.block_type == "tool_call"] if reply else []
-        calls += [_block(call) for call in self._calls]
+        calls += [_block(call) for _, call in sorted(self._calls.items())]
         left_out = [] if self._parallel or not reply else calls[1:]
         calls = calls[: len(calls) - len(left_out)]
         thinking = [_types.ThinkingBlock(content=self._thinking)] if self._thinking else []
@@ -285,7 +281,7 @@ def _selection(block: Any, is_needed: bool) -> Any:
     if found is None and is_needed:
         raise ValueError(block.tool_kwargs)
     if found is None:
-        name = _REFUSED.format(block.tool_kwargs)
+        name = refused_name(block.tool_kwargs)
     return _llm.ToolSelection(tool_id=block.tool_call_id or "", tool_name=name, tool_kwargs=found or {})
 
 

@@ -81,9 +81,19 @@ class IdentifiedCall(NamedTuple):
         return f"{self.problem}; it was written as {self.written}"
 
     @property
+    def refused_name(self) -> str:
+        """For a call with a problem, a name that no tool has: frameworks tell the model that its tool is not found."""
+        return refused_name(self.refusal)
+
+    @property
     def status(self) -> Status:
         """The status of the call."""
         return self.call.status
+
+
+def refused_name(refusal: str) -> str:
+    """The name of a tool of a call that must not run, for a sentence such as "Tool … not found"."""
+    return f"call was refused ({refusal}); write it again without this mistake. As it stands, its tool was"
 
 
 class Passage(NamedTuple):

@@ -1,0 +1,362 @@
+"""Haystack: `OutspokenChatGenerator` is a chat generator around a chat generator whose server sends raw text.
+
+    from typing import Annotated
+    from haystack.components.agents import Agent
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.dataclasses import ChatMessage
+    from haystack.tools import tool
+    from haystack.utils import Secret
+    from outspoken.integrations.haystack import OutspokenChatGenerator
+
+    @tool
+    def tide(place: Annotated[str, "the name of a port"]) -> str:
+        "The hour of high tide."
+        return f"High tide in {place} at nine."
+
+    key = Secret.from_token("none")
+    server = OpenAIChatGenerator(api_key=key, model="qwen3-coder", api_base_url="http://localhost:8000/v1")
+    agent = Agent(chat_generator=OutspokenChatGenerator(server, "qwen3_coder"), tools=[tide])
+    result = agent.run(messages=[ChatMessage.from_user("When is high tide in Brest?")])
+    print(result["last_message"].text)
+
+Reasoning is the `reasoning` of the message, repairs and problems are in its `meta["outspoken"]`. A call that is
+truncated or invalid names no tool, but says what is wrong, so that the agent does not run it and answers the model with
+an error. The tool that it meant is in its `extra["outspoken"]`.
+
+Haystack loads a pipeline or an agent only from modules that you trust:
+`allow_deserialization_module("outspoken.integrations.haystack")` of `haystack.core.serialization`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+from typing import Any, TypeVar
+
+from outspoken.parsing.parser import Parser
+from outspoken.results.edits import RepairLimit
+from outspoken.results.events import ReasoningDelta, TextDelta
+from outspoken.results.replies import Reply
+from outspoken.results.settings import Settings
+
+from .framework import Framework
+from .messages import (
+    METADATA,
+    CallIds,
+    IdentifiedCall,
+    finish_reason,
+    has_failed_call,
+    identified_calls,
+    metadata,
+    retry_message,
+)
+from .streams import CallEnd, ReplyStream, StreamItem
+
+_HAYSTACK = Framework("haystack", "haystack-ai", "3.4")
+_haystack = _HAYSTACK.load("haystack")
+_messages = _HAYSTACK.load("haystack.dataclasses")
+_chunks = _HAYSTACK.load("haystack.dataclasses.streaming_chunk")
+_tools = _HAYSTACK.load("haystack.tools")
+_generators = _HAYSTACK.load("haystack.components.generators.utils")
+_serialization = _HAYSTACK.load("haystack.core.serialization")
+_deserialization = _HAYSTACK.load("haystack.utils.deserialization")
+_callables = _HAYSTACK.load("haystack.utils")
+_async = _HAYSTACK.load("haystack.utils.async_utils")
+
+#: The index of the first call from the text in a stream; calls of the chat generator itself count from 0.
+_FIRST_INDEX = 1000
+_LIST: Any = list
+#: The types of the inputs, which Haystack reads where they are checked.
+_INPUTS: dict[str, Any] = {
+    "messages": _LIST[_messages.ChatMessage] | str,
+    "streaming_callback": _chunks.StreamingCallbackT | None,
+    "generation_kwargs": dict[str, Any] | None,
+    "tools": _tools.ToolsType | None,
+    "tools_strict": bool | None,
+    "return": dict[str, Any],
+}
+
+_Run = TypeVar("_Run", bound=Callable[..., Any])
+_Kind = TypeVar("_Kind")
+
+
+def _runs(run: _Run) -> _Run:
+    """Declares the inputs and outputs of a component."""
+    run.__annotations__ = dict(_INPUTS)
+    return _haystack.component.output_types(replies=_LIST[_messages.ChatMessage])(run)
+
+
+def _component(kind: type[_Kind]) -> type[_Kind]:
+    return _haystack.component(kind)
+
+
+@_component
+class OutspokenChatGenerator:
+    """A chat generator whose text is read in a format.
+
+    `chat_generator` is the one that asks the server; with `send_tools=False`, it does not get the tools, since the
+    prompt describes them. `format` is the name of a format, or "auto"; `prefix` is that of `outspoken.Parser.parse`,
+    `repair` that of `outspoken.Parser`, and `settings` are arguments of `outspoken.Settings`. Calls and reasoning that
+    the chat generator returns itself are kept. Raises what `Parser` raises.
+    """
+
+    def __init__(
+        self,
+        chat_generator: Any,
+        format: str = "auto",
+        *,
+        prefix: str | None = None,
+        repair: RepairLimit | None = None,
+        settings: dict[str, Any] | None = None,
+        send_tools: bool = True,
+        streaming_callback: Any = None,
+    ) -> None:
+        self.chat_generator, self.streaming_callback = chat_generator, streaming_callback
+        self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
+        self._options |= {"send_tools": send_tools}
+        self._prefix, self._send_tools = prefix, send_tools
+        self._make_parser = partial(Parser, format, repair=repair, settings=Settings(**settings) if settings else None)
+        self._make_parser()  # wrong options fail here
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as data."""
+        callback = self.streaming_callback
+        return _serialization.default_to_dict(
+            self,
+            chat_generator=_serialization.component_to_dict(self.chat_generator, "chat_generator"),
+            streaming_callback=_callables.serialize_callable(callback) if callback else None,
+            **self._options,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Any:
+        """The component from data."""
+        given = data["init_parameters"]
+        _deserialization.deserialize_component_inplace(given, key="chat_generator")
+        if given.get("streaming_callback"):
+            given["streaming_callback"] = _callables.deserialize_callable(given["streaming_callback"])
+        return _serialization.default_from_dict(cls, data)
+
+    def warm_up(self) -> None:
+        """Warm up the chat generator."""
+        if hasattr(self.chat_generator, "warm_up"):
+            self.chat_generator.warm_up()
+
+    def close(self) -> None:
+        """Close the chat generator."""
+        if hasattr(self.chat_generator, "close"):
+            self.chat_generator.close()
+
+    async def close_async(self) -> None:
+        """Close the chat generator."""
+        if hasattr(self.chat_generator, "close_async"):
+            await self.chat_generator.close_async()
+        else:
+            self.close()
+
+    @_runs
+    def run(
+        self,
+        messages: Any,
+        streaming_callback: Any = None,
+        generation_kwargs: Any = None,
+        *,
+        tools: Any = None,
+        tools_strict: Any = None,
+    ) -> Any:
+        """Ask the chat generator, and return its replies with what their text means."""
+        callback = self._callback(streaming_callback, is_async=False)
+        given, reading = self._request(messages, generation_kwargs, tools, tools_strict)
+
+        def feed(chunk: Any) -> None:
+            for made in reading.feed(chunk):
+                callback(made)
+
+        if callback is None:
+            return {"replies": reading.whole(self.chat_generator.run(**given)["replies"])}
+        replies = self.chat_generator.run(**given, streaming_callback=feed)["replies"]
+        for made in reading.close(replies):
+            callback(made)
+        return {"replies": reading.streamed(replies)}
+
+    @_runs
+    async def run_async(
+        self,
+        messages: Any,
+        streaming_callback: Any = None,
+        generation_kwargs: Any = None,
+        *,
+        tools: Any = None,
+        tools_strict: Any = None,
+    ) -> Any:
+        """Ask the chat generator, and return its replies with what their text means."""
+        callback = self._callback(streaming_callback, is_async=True)
+        given, reading = self._request(messages, generation_kwargs, tools, tools_strict)
+
+        async def feed(chunk: Any) -> None:
+            await _send(callback, reading.feed(chunk))
+
+        def feed_now(chunk: Any) -> None:
+            for made in reading.feed(chunk):
+                callback(made)
+
+        if callback is not None:
+            given["streaming_callback"] = feed if iscoroutinefunction(callback) else feed_now
+        result = await _async._execute_component_async(self.chat_generator, **given)
+        if callback is None:
+            return {"replies": reading.whole(result["replies"])}
+        await _send(callback, reading.close(result["replies"]))
+        return {"replies": reading.streamed(result["replies"])}
+
+    def _callback(self, given: Any, *, is_async: bool) -> Any:
+        own = self.streaming_callback or getattr(self.chat_generator, "streaming_callback", None)
+        return _messages.select_streaming_callback(own, given, requires_async=is_async)
+
+    def _request(
+        self, messages: Any, generation_kwargs: Any, tools: Any, strict: Any
+    ) -> tuple[dict[str, Any], _Reading]:
+        """The inputs of the chat generator, and what reads its replies."""
+        messages = _generators._normalize_messages(messages)
+        known = _tools.flatten_tools_or_toolsets(tools or getattr(self.chat_generator, "tools", None))
+        parser = self._make_parser(tools=[tool.tool_spec for tool in known])
+        given = {"generation_kwargs": generation_kwargs, "tools": tools if self._send_tools else None}
+        given |= {"tools_strict": strict}
+        given = {key: value for key, value in given.items() if value is not None}
+        ids = CallIds(taken=[call.id for message in messages for call in message.tool_calls if call.id])
+        return {"messages": [*map(_to_send, messages)], **given}, _Reading(parser, self._prefix, ids)
+
+
+class _Reading:
+    """Reads the replies to a request: whole ones, or one that arrives in chunks."""
+
+    def __init__(self, parser: Parser, prefix: str | None, ids: CallIds) -> None:
+        self._parser, self._prefix, self._ids = parser, prefix, ids
+        self._stream: ReplyStream | None = None
+        self._last: Any = _messages.StreamingChunk("")
+        self._calls: dict[int, IdentifiedCall] = {}  # by their position
+        self._block, self._kind = -1, ""  # the index of the last block, and what it is of
+
+    def whole(self, replies: list[Any]) -> list[Any]:
+        """Read whole replies."""
+        return [self._read(message) for message in replies]
+
+    def _read(self, message: Any) -> Any:
+        prefix = "" if message.reasoning else self._prefix
+        text = "".join([text for text in message.texts if text])
+        reply = self._parser.parse(text, prefix=prefix, finish_reason=finish_reason(message.meta))
+        return _message(message, reply, identified_calls(reply, self._ids))
+
+    def feed(self, chunk: Any) -> list[Any]:
+        """Read a chunk; return chunks of what has become certain."""
+        self._last = chunk
+        if chunk.reasoning or chunk.tool_calls or chunk.tool_call_result:
+            self._kind, self._block = "own", max(self._block, chunk.index)
+            if chunk.reasoning and self._stream is None:
+                self._prefix = ""  # the prompt's `<think>` is closed
+            return [replace(chunk, finish_reason=None)]
+        made = self._text(chunk.content)
+        return made or [replace(chunk, content="", finish_reason=None, start=False)]
+
+    def close(self, replies: list[Any]) -> list[Any]:
+        """End the response; return the rest, with the finish reason at the end."""
+        made = [] if self._stream or not replies else self._text("".join([text for text in replies[0].texts if text]))
+        stream = self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
+        reason = finish_reason(replies[0].meta) if replies else None
+        made += [one for item in stream.close(reason) for one in self._made(item)]
+        assert stream.reply is not None
+        reason = "tool_calls" if stream.reply.tool_calls and reason == "stop" else reason
+        return [*made, replace(self._chunk(), content="", finish_reason=reason)]
+
+    def streamed(self, replies: list[Any]) -> list[Any]:
+        """The replies, of which the first one has arrived in chunks."""
+        assert self._stream is not None
+        assert self._stream.reply is not None
+        calls = [call for _, call in sorted(self._calls.items())]
+        first = [_message(message, self._stream.reply, calls) for message in replies[:1]]
+        return first + self.whole(replies[1:])
+
+    def _text(self, text: str) -> list[Any]:
+        if not text:
+            return []
+        self._stream = self._stream or ReplyStream(self._parser, prefix=self._prefix, ids=self._ids)
+        return [one for item in self._stream.feed(text) for one in self._made(item)]
+
+    def _made(self, item: StreamItem) -> list[Any]:
+        """Chunks for an item of the stream. A call is sent when it is complete."""
+        match item:
+            case TextDelta():
+                return [replace(self._chunk(*self._begun("text")), content=item.text)]
+            case ReasoningDelta():
+                content = _messages.ReasoningContent(reasoning_text=item.text)
+                return [replace(self._chunk(*self._begun("reasoning")), reasoning=content)]
+            case CallEnd(call=call):
+                self._calls[item.position] = call
+                index = _FIRST_INDEX + self._begun(f"call {item.position}")[0]
+                made, text = _call(call), json.dumps(call.arguments if call.problem is None else {})
+                delta = _chunks.ToolCallDelta(index, made.tool_name, text, made.id, made.extra)
+                return [replace(self._chunk(index, start=True), tool_calls=[delta])]
+            case _:
+                return []
+
+    def _begun(self, kind: str) -> tuple[int, bool]:
+        """The index of the block that a chunk belongs to, and whether it starts it."""
+        start = kind != self._kind
+        self._kind, self._block = kind, self._block + start
+        return self._block, start
+
+    def _chunk(self, index: int | None = None, start: bool = False) -> Any:
+        """A chunk with the metadata of the last one."""
+        meta = {key: value for key, value in self._last.meta.items() if key not in ("finish_reason", "usage")}
+        return _messages.StreamingChunk("", meta, self._last.component_info, index, start=start)
+
+
+async def _send(callback: Any, chunks: list[Any]) -> None:
+    for chunk in chunks:
+        sent = callback(chunk)
+        if isawaitable(sent):
+            await sent
+
+
+def _message(message: Any, reply: Reply, calls: list[IdentifiedCall]) -> Any:
+    """A message with what its text means."""
+    own, thought = message.reasoning, reply.reasoning
+    joined = "\n\n".join(filter(None, [own.reasoning_text if own else "", thought]))
+    reasoning = [_messages.ReasoningContent(joined, own.extra if own else {})] if joined else []
+    text = [_messages.TextContent(reply.text)] if reply.text else []
+    kinds = (_messages.TextContent, _messages.ReasoningContent, _messages.ToolCall)
+    others = [part for part in message._content if not isinstance(part, kinds)]
+    content = [*reasoning, *others, *text, *message.tool_calls, *map(_call, calls)]
+    meta = {**message.meta, **_metadata(reply)}
+    if reply.tool_calls and meta.get("finish_reason") == "stop":
+        meta["finish_reason"] = "tool_calls"  # the server did not see the calls
+    return replace(message, _content=content, _meta=meta)
+
+
+def _call(call: IdentifiedCall) -> Any:
+    """A call of Haystack. That of a call with a problem names no tool, so that it cannot run."""
+    if call.problem is None:
+        return _messages.ToolCall(call.name, call.arguments, call.id)
+    told = {"name": call.name, "problem": call.problem, "written": call.written}
+    return _messages.ToolCall(call.refused_name, {}, call.id, {METADATA: told})
+
+
+def _to_send(message: Any) -> Any:
+    """A message with the names of tools that the model wrote."""
+    if not any(METADATA in (call.extra or ()) for call in message.tool_calls):
+        return message
+    return replace(message, _content=[_named(part) for part in message._content])
+
+
+def _named(part: Any) -> Any:
+    is_refused = isinstance(part, _messages.ToolCall) and METADATA in (part.extra or ())
+    return replace(part, tool_name=part.extra[METADATA]["name"], extra=None) if is_refused else part
+
+
+def _metadata(reply: Reply) -> dict[str, Any]:
+    found = metadata(reply)
+    if has_failed_call(reply):
+        found["retry"] = retry_message(reply)
+    return {METADATA: found} if found else {}

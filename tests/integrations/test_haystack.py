@@ -1,0 +1,406 @@
+"""Haystack with a chat generator that writes raw text: agents, pipelines, streams, damage, serialisation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+from haystack import Pipeline, component
+from haystack.components.agents import Agent
+from haystack.components.builders import ChatPromptBuilder
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.generators.utils import _convert_streaming_chunks_to_chat_message
+from haystack.core.serialization import allow_deserialization_module
+from haystack.dataclasses import ChatMessage, ReasoningContent, StreamingChunk, ToolCall
+from haystack.dataclasses.streaming_chunk import ToolCallDelta
+from haystack.tools import Tool, Toolset, tool
+
+from outspoken import UnknownFormatError
+from outspoken.integrations.haystack import OutspokenChatGenerator
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, pieces, written
+from tests.integrations.page import printed_by_example
+from tests.integrations.text_server import text_server
+
+# Haystack loads classes and functions from modules that are trusted.
+allow_deserialization_module("outspoken.integrations.haystack")
+allow_deserialization_module(__name__)
+
+ANSWER = "High tide at nine, wind from the west."
+ASKED = [ChatMessage.from_user("When?")]
+
+
+@component
+class Script:
+    """A chat generator that writes texts in turn, whole or in pieces, and remembers what it was sent."""
+
+    def __init__(self, *texts: str, reason: str = "stop", size: int = 5) -> None:
+        self.texts, self.reason, self.size = texts, reason, size
+        self.sent: list[list[ChatMessage]] = []
+        self.options: list[dict[str, Any]] = []
+
+    def chunks(self, text: str) -> list[StreamingChunk]:
+        made = [StreamingChunk(piece, {"model": "m"}, index=0) for piece in pieces(text, self.size)]
+        return [*made, StreamingChunk("", {"model": "m", "usage": 9}, finish_reason=self.reason)]  # type: ignore[arg-type]
+
+    def message(self, text: str) -> ChatMessage:
+        return ChatMessage.from_assistant(text, {"finish_reason": self.reason, "model": "m"})
+
+    def _next(self, messages: list[ChatMessage], options: dict[str, Any]) -> str:
+        self.sent.append([*messages])
+        self.options.append({key: value for key, value in options.items() if value is not None})
+        return self.texts[len(self.sent) - 1]
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(
+        self,
+        messages: list[ChatMessage],
+        streaming_callback: Any = None,
+        generation_kwargs: dict[str, Any] | None = None,
+        tools: Any = None,
+    ) -> dict[str, list[ChatMessage]]:
+        text = self._next(messages, {"generation_kwargs": generation_kwargs, "tools": tools})
+        for chunk in self.chunks(text) if streaming_callback else ():
+            streaming_callback(chunk)
+        return {"replies": [self.message(text)]}
+
+    @component.output_types(replies=list[ChatMessage])
+    async def run_async(
+        self,
+        messages: list[ChatMessage],
+        streaming_callback: Any = None,
+        generation_kwargs: dict[str, Any] | None = None,
+        tools: Any = None,
+    ) -> dict[str, list[ChatMessage]]:
+        text = self._next(messages, {"generation_kwargs": generation_kwargs, "tools": tools})
+        for chunk in self.chunks(text) if streaming_callback else ():
+            sent = streaming_callback(chunk)
+            if asyncio.iscoroutine(sent):
+                await sent
+        return {"replies": [self.message(text)]}
+
+
+Ran = list[tuple[str, dict[str, Any]]]
+
+
+def tools_of(ran: Ran) -> list[Tool]:
+    """Two tools that note their calls."""
+
+    @tool
+    def tide(place: Annotated[str, "a port"], day: Annotated[int, "a day"] = 0) -> str:
+        """The hour of high tide."""
+        ran.append(("tide", {"place": place, "day": day} if day else {"place": place}))
+        return "nine"
+
+    @tool
+    def wind(place: Annotated[str, "a port"], day: Annotated[int, "a day"] = 0) -> str:
+        """The wind."""
+        ran.append(("wind", {"place": place, "day": day} if day else {"place": place}))
+        return "west"
+
+    return [tide, wind]
+
+
+def invoked(generator: Any, **given: Any) -> ChatMessage:
+    return generator.run(ASKED, tools=tools_of([]), **given)["replies"][0]
+
+
+def ainvoked(generator: Any, **given: Any) -> ChatMessage:
+    return asyncio.run(generator.run_async(ASKED, tools=tools_of([]), **given))["replies"][0]
+
+
+def same(chunks: list[StreamingChunk], message: ChatMessage) -> ChatMessage:
+    """The message, which says what its chunks say."""
+    made = _convert_streaming_chunks_to_chat_message(chunks)
+    assert (made.text, made.reasoning) == (message.text, message.reasoning)
+    assert [(c.id, c.tool_name, c.arguments) for c in made.tool_calls] == [
+        (c.id, c.tool_name, c.arguments) for c in message.tool_calls
+    ]
+    assert made.meta["finish_reason"] == message.meta.get("finish_reason")
+    starts = [chunk.index for chunk in chunks if chunk.start]
+    assert len(starts) == len(set(starts))
+    return message
+
+
+def streamed(generator: Any) -> ChatMessage:
+    chunks: list[StreamingChunk] = []
+    return same(chunks, invoked(generator, streaming_callback=chunks.append))
+
+
+def astreamed(generator: Any) -> ChatMessage:
+    chunks: list[StreamingChunk] = []
+
+    async def add(chunk: StreamingChunk) -> None:
+        chunks.append(chunk)
+
+    return same(chunks, ainvoked(generator, streaming_callback=add))
+
+
+Ask = Callable[[Any], ChatMessage]
+WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
+
+
+def run(script: Any, format: str, way: Ask, ran: Ran, **options: Any) -> dict[str, Any]:
+    """What an agent returns."""
+    agent = Agent(chat_generator=OutspokenChatGenerator(script, format, **options), tools=tools_of(ran))
+    seen: list[StreamingChunk] = []
+    given: dict[str, Any] = {"streaming_callback": seen.append} if way in (streamed, astreamed) else {}
+    asynchronous = way in (ainvoked, astreamed)
+    found = asyncio.run(agent.run_async(ASKED, **given)) if asynchronous else agent.run(ASKED, **given)
+    text = "".join([chunk.content for chunk in seen])
+    assert not given or text == "".join([m.text or "" for m in found["messages"] if m.is_from("assistant")])
+    return found
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("way", WAYS)
+def test_an_agent_runs_one_call_then_two_at_once(way: Ask, format: str) -> None:
+    first = written(format, ("tide", {"place": "Paris"}), text="Let me look.")
+    script, ran = Script(first, written(format, *BOTH), written(format, text=ANSWER)), Ran()
+    found = run(script, format, way, ran)
+    assert (found["last_message"].text, found["exit_reason"]) == (ANSWER, "text")
+    assert ran[0] == ("tide", {"place": "Paris"})
+    assert sorted(ran[1:]) == sorted(BOTH)
+    assert found["tool_call_counts"] == {"tide": 2, "wind": 1}
+    answers = [message for message in found["messages"] if message.is_from("assistant")]
+    assert [message.text for message in answers] == ["Let me look.", None, ANSWER]
+    assert [message.meta for message in answers] == [
+        {"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")
+    ]
+    assert len({call.id for message in answers for call in message.tool_calls}) == 3
+    assert [tool.name for tool in script.options[0]["tools"]] == ["tide", "wind"]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
+def test_reasoning_is_the_reasoning_of_the_message(ask: Ask, format: str) -> None:
+    text = written(format, *BOTH, text="Look:", reasoning="Which day?")
+    message = ask(OutspokenChatGenerator(Script(text), format))
+    assert (message.text, message.reasoning) == ("Look:", ReasoningContent("Which day?"))
+    assert [(call.tool_name, call.arguments, call.extra) for call in message.tool_calls] == [(*c, None) for c in BOTH]
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_a_repaired_call_is_sound_and_says_what_was_repaired(ask: Ask) -> None:
+    message = ask(OutspokenChatGenerator(Script(REPAIRABLE), "hermes"))
+    assert [(call.tool_name, call.arguments) for call in message.tool_calls] == [BOTH[0]]
+    found = message.meta["outspoken"]
+    codes = [repair["code"] for repair in found["repairs"]]
+    assert (found["status"], codes) == ("repaired", ["trailing-comma", "missing-closer"])
+
+
+@pytest.mark.parametrize("ask", WAYS)
+@pytest.mark.parametrize("text", [INVALID, CUT])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_call_with_a_problem_names_no_tool(ask: Ask, text: str, size: int) -> None:
+    message = ask(OutspokenChatGenerator(Script(text, size=size, reason="length"), "hermes"))
+    status = "invalid" if text == INVALID else "truncated"
+    (call,) = message.tool_calls
+    reason = f"the call of `tide` is {status} and was not run: "
+    assert call.tool_name.startswith(f"call was refused ({reason}")
+    assert (call.arguments, call.id[:5]) == ({}, "call_")
+    assert call.extra["outspoken"]["name"] == "tide"
+    assert call.extra["outspoken"]["problem"].startswith(reason)
+    assert call.extra["outspoken"]["written"] == text.removeprefix("Wait.").lstrip()
+    assert [one["status"] for one in message.meta["outspoken"]["unfinished_calls"]] == [status]
+    assert message.meta["finish_reason"] == "length"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("text", [INVALID, CUT])
+@pytest.mark.parametrize("reason", ["stop", "length"])
+def test_the_model_is_told_about_a_call_with_a_problem_and_writes_another(way: Ask, text: str, reason: str) -> None:
+    script, ran = Script(text, written("hermes", BOTH[0]), ANSWER, reason=reason), Ran()
+    found = run(script, "hermes", way, ran)
+    assert (found["last_message"].text, ran) == (ANSWER, [BOTH[0]])
+    wrote, told = script.sent[1][-2:]
+    assert told.tool_call_result.error
+    assert "and was not run: " in told.tool_call_result.result
+    assert wrote.tool_calls == [ToolCall("tide", {}, wrote.tool_calls[0].id)]
+    assert told.tool_call_result.origin.id == wrote.tool_calls[0].id
+
+
+@pytest.mark.parametrize("ask", WAYS)
+def test_calls_keep_their_order(ask: Ask) -> None:
+    text = f"{INVALID}\n{written('hermes', *BOTH)}\n{INVALID}"
+    message = ask_unordered(ask, text)
+    names = [call.tool_name.partition(" (")[0] for call in message.tool_calls]
+    assert names == ["call was refused", "tide", "wind", "call was refused"]
+    assert len({call.id for call in message.tool_calls}) == 4
+
+
+def ask_unordered(ask: Ask, text: str) -> ChatMessage:
+    """A response whose calls with a problem are streamed at its end."""
+    generator = OutspokenChatGenerator(Script(text), "hermes")
+    if ask in (invoked, ainvoked):
+        return ask(generator)
+    chunks: list[StreamingChunk] = []
+    message = invoked(generator, streaming_callback=chunks.append)
+    sent = [call.id for chunk in chunks for call in chunk.tool_calls or ()]
+    assert sorted(sent) == sorted([call.id for call in message.tool_calls])
+    return message
+
+
+@pytest.mark.parametrize("cut", range(len('<tool_call>\n{"name": "tide"'), len(REPAIRABLE) - len(",}\n</tool_call>")))
+def test_a_call_that_is_cut_anywhere_never_runs(cut: int) -> None:
+    for ask in (invoked, streamed):
+        message = ask(OutspokenChatGenerator(Script(REPAIRABLE[:cut], reason="length"), "hermes"))
+        assert [call.tool_name[:16] for call in message.tool_calls] == ["call was refused"]
+
+
+def test_markup_that_could_not_be_read_is_text_with_a_message_for_the_model() -> None:
+    text = '<tool_cal>\n{"name": tide, arguments: place}\n'
+    for ask in WAYS:
+        message = ask(OutspokenChatGenerator(Script(text), "hermes"))
+        assert (message.text, message.tool_calls) == (text, [])
+        assert message.meta["outspoken"]["retry"].startswith("Your last response could not be used")
+
+
+def test_text_and_reasoning_stream_as_they_arrive_and_calls_when_they_are_complete() -> None:
+    chunks: list[StreamingChunk] = []
+    text = written("hermes", BOTH[0], text=ANSWER, reasoning="Which day is it? " * 3)
+    invoked(OutspokenChatGenerator(Script(text), "hermes"), streaming_callback=chunks.append)
+    assert len([chunk for chunk in chunks if chunk.content]) > 3
+    assert len([chunk for chunk in chunks if chunk.reasoning]) > 3
+    assert len([chunk for chunk in chunks if chunk.tool_calls]) == 1
+    assert [chunk.index for chunk in chunks if chunk.start] == [0, 1, 1002]
+    assert [chunk.finish_reason for chunk in chunks if chunk.finish_reason] == ["tool_calls"]
+    assert chunks[-1].finish_reason == "tool_calls"
+    assert [chunk.meta["usage"] for chunk in chunks if "usage" in chunk.meta] == [9]
+    assert {chunk.meta["model"] for chunk in chunks} == {"m"}
+
+
+class Native(Script):
+    """A chat generator that returns reasoning and a call itself, beside its text."""
+
+    def chunks(self, text: str) -> list[StreamingChunk]:
+        first = StreamingChunk("", reasoning=ReasoningContent("Which?"), index=0, start=True)
+        call = ToolCallDelta(2, "wind", '{"place": "Paris"}', "c9")
+        return [first, *super().chunks(text), StreamingChunk("", tool_calls=[call], index=2, start=True)]
+
+    def message(self, text: str) -> ChatMessage:
+        calls = [ToolCall("wind", {"place": "Paris"}, "c9")]
+        meta = {"finish_reason": "stop"}
+        return ChatMessage.from_assistant(text, meta, tool_calls=calls, reasoning=ReasoningContent("Which?", {"s": 1}))
+
+
+@pytest.mark.parametrize("ask", [invoked, ainvoked])
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_calls_and_reasoning_of_the_chat_generator_itself_are_kept(ask: Any, is_streamed: bool) -> None:
+    chunks: list[StreamingChunk] = []
+    given = {"streaming_callback": chunks.append} if is_streamed else {}
+    text = f"{ANSWER}\n{written('hermes', BOTH[0])}"
+    message = ask(OutspokenChatGenerator(Native(text), "hermes", prefix="<think>\n"), **given)
+    assert (message.text, message.reasoning) == (ANSWER, ReasoningContent("Which?", {"s": 1}))
+    calls = [(call.tool_name, call.arguments) for call in message.tool_calls]
+    assert calls == [("wind", {"place": "Paris"}), BOTH[0]]
+    if is_streamed:
+        made = _convert_streaming_chunks_to_chat_message(chunks)
+        assert sorted([call.tool_name for call in made.tool_calls]) == ["tide", "wind"]
+        assert (made.text, made.reasoning) == (ANSWER, ReasoningContent("Which?"))
+
+
+def test_a_chat_generator_that_does_not_stream_is_sent_at_the_end() -> None:
+    @component
+    class Whole:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage], streaming_callback: Any = None, tools: Any = None) -> Any:
+            return {"replies": [ChatMessage.from_assistant(written("hermes", BOTH[0], text="Look:"))]}
+
+    chunks: list[StreamingChunk] = []
+    for ask in (invoked, ainvoked):
+        chunks.clear()
+        message = ask(OutspokenChatGenerator(Whole(), "hermes"), streaming_callback=chunks.append)
+        assert same(chunks, message).text == "Look:"
+        assert [call.tool_name for call in message.tool_calls] == ["tide"]
+
+
+def test_all_replies_are_read() -> None:
+    @component
+    class Two:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage], tools: Any = None) -> Any:
+            return {"replies": [ChatMessage.from_assistant(written("hermes", call)) for call in BOTH]}
+
+    replies = OutspokenChatGenerator(Two(), "hermes").run("When?", tools=tools_of([]))["replies"]
+    assert [[(call.tool_name, call.arguments) for call in reply.tool_calls] for reply in replies] == [[c] for c in BOTH]
+    assert OutspokenChatGenerator(MockChatGenerator(), "hermes").run([])["replies"] == []
+
+
+def test_a_pipeline_runs_it_and_survives_serialisation() -> None:
+    def pipeline() -> Pipeline:
+        mock = MockChatGenerator(written("qwen3_coder", *BOTH, text="Look:"))
+        made = Pipeline()
+        made.add_component("prompt", ChatPromptBuilder([ChatMessage.from_user("When, in {{ place }}?")]))
+        options: dict[str, Any] = {"repair": "notation", "settings": {"max_chars": 1000}, "prefix": ""}
+        made.add_component("llm", OutspokenChatGenerator(mock, "qwen3_coder", **options))
+        made.connect("prompt.prompt", "llm.messages")
+        return made
+
+    first = pipeline()
+    again = Pipeline.loads(first.dumps())
+    assert again.to_dict() == first.to_dict()
+    for made in (first, again):
+        found = made.run({"prompt": {"place": "Brest"}, "llm": {"tools": tools_of([])}})
+        (message,) = found["llm"]["replies"]
+        assert [(call.tool_name, call.arguments) for call in message.tool_calls] == [*BOTH]
+        assert message.text == "Look:"
+
+
+def test_an_agent_survives_serialisation() -> None:
+    generator = OutspokenChatGenerator(MockChatGenerator([written("hermes", BOTH[0]), ANSWER]), "hermes")
+    agent = Agent(chat_generator=generator, tools=[lookup])
+    agent = Agent.from_dict(agent.to_dict())
+    assert agent.run(ASKED)["last_message"].text == ANSWER
+
+
+@tool(name="tide")
+def lookup(place: Annotated[str, "a port"], day: Annotated[int, "a day"] = 0) -> str:
+    """The hour of high tide."""
+    return "nine"
+
+
+def shown(chunk: StreamingChunk) -> None:
+    """A callback that can be serialised."""
+    SHOWN.append(chunk.content)
+
+
+SHOWN: list[str] = []
+
+
+def test_a_callback_of_the_component_is_called_and_serialised() -> None:
+    generator = OutspokenChatGenerator(MockChatGenerator(ANSWER), "hermes", streaming_callback=shown)
+    for made in (generator, OutspokenChatGenerator.from_dict(generator.to_dict())):
+        SHOWN.clear()
+        made.run(ASKED)
+        assert "".join(SHOWN) == ANSWER
+
+
+def test_tools_need_not_be_sent_and_may_be_a_toolset() -> None:
+    script = Script(written("qwen3_coder", BOTH[0]))
+    generator = OutspokenChatGenerator(script, "qwen3_coder", send_tools=False)
+    (message,) = generator.run(ASKED, tools=Toolset(tools_of([])), generation_kwargs={"seed": 1})["replies"]
+    assert [(call.tool_name, call.arguments) for call in message.tool_calls] == [BOTH[0]]
+    assert script.options == [{"generation_kwargs": {"seed": 1}}]
+
+
+def test_an_empty_response_ends() -> None:
+    for ask in WAYS:
+        message = ask(OutspokenChatGenerator(Script(""), "hermes"))
+        assert (message.text, message.tool_calls) == (None, [])
+
+
+def test_the_example_runs_against_a_server() -> None:
+    answer = "High tide in Brest at nine."
+    with text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), answer) as server:
+        assert printed_by_example("haystack", server.url) == f"{answer}\n"
+        assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
+        assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
+
+
+def test_wrong_options_fail_at_once() -> None:
+    with pytest.raises(UnknownFormatError, match="there is no format `hermess`; did you mean `hermes`"):
+        OutspokenChatGenerator(Script(), "hermess")
+    with pytest.raises(ValueError, match="expected an integer of at least 1"):
+        OutspokenChatGenerator(Script(), "hermes", settings={"max_chars": 0})
