@@ -1,0 +1,136 @@
+"""Reads JSON documents with Outspoken, json-repair, BAML and Instructor, and counts what becomes of them.
+
+Run as `python -m tools.compare.documents`. It runs itself in the environment of the group `peers`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tools.bench import turns
+from tools.damage.evaluation import is_beginning
+from tools.figures.records import Measurement
+
+from .json_readers import READERS, JsonReader
+from .json_texts import GROUPS, JsonText, json_texts, same
+from .sections import documents
+
+PER_KIND = 20
+#: How many texts are read for the time of one, and how often.
+TIMED, ROUNDS = 60, 7
+
+
+def outcome(reader: JsonReader, number: int, text: JsonText) -> str:
+    """What becomes of a text: `meant`, `refused` (an error, nothing, or something that is called doubtful), `wrong`.
+
+    A text that was cut is read as meant if what is there of it is read, and called incomplete.
+    """
+    try:
+        found = reader.reading(reader.call(number))
+    except Exception:  # whatever it raises, its caller gets no value
+        return "refused"
+    if found is None:
+        return "refused"
+    is_cut = text.group == "cut"
+    if same(found.value, text.meant, text.schema):
+        return "refused" if found.is_truncated and not is_cut and not _may_go_on(text) else "meant"
+    if is_cut and found.is_truncated:
+        return "meant" if is_beginning(found.value, text.meant) else "refused" if found.is_doubtful else "wrong"
+    return "refused" if found.is_doubtful or found.is_truncated else "wrong"
+
+
+def _may_go_on(text: JsonText) -> bool:
+    """Whether nothing proves that a text that was not cut has its end."""
+    return text.kind.endswith("closer missing") or text.kind.endswith("closers missing")
+
+
+def counts(readers: dict[str, JsonReader], texts: Sequence[JsonText]) -> dict[str, Any]:
+    """What becomes of the texts, by group and kind."""
+    groups = {name: {group: Counter[str]() for group in GROUPS} for name in readers}
+    kinds = {text.kind: Counter[str]() for text in texts}
+    for name, reader in readers.items():
+        for number, text in enumerate(texts):
+            result = outcome(reader, number, text)
+            groups[name][text.group][result] += 1
+            kinds[text.kind][name] += result == "meant"
+    return {
+        "texts": Counter(text.group for text in texts),
+        "groups": groups,
+        "kinds": kinds,
+        "kind_texts": Counter(text.kind for text in texts),
+    }
+
+
+def times(readers: dict[str, JsonReader], texts: Sequence[JsonText], groups: tuple[str, ...]) -> dict[str, float]:
+    """Microseconds for a text of these groups, in the mean over the same texts for all readers, measured in turns."""
+    numbers = [number for number, text in enumerate(texts) if text.group in groups]
+    chosen = numbers[:: max(1, len(numbers) // TIMED)][:TIMED]
+    best = turns([partial(_read_all, reader.call, chosen) for reader in readers.values()], ROUNDS)
+    return {name: round(seconds * 1e6 / len(chosen), 1) for name, seconds in zip(readers, best, strict=True)}
+
+
+def _read_all(call: Callable[[int], Any], numbers: Sequence[int]) -> None:
+    for number in numbers:
+        try:
+            call(number)
+        except Exception:  # a refusal takes its time, too
+            continue
+
+
+def show(readers: dict[str, JsonReader], texts: Sequence[JsonText], name: str, number: int) -> None:
+    """Print some texts of each kind that a reader does not read as meant."""
+    shown: Counter[str] = Counter()
+    for at, text in enumerate(texts):
+        result = outcome(readers[name], at, text)
+        if result == "meant" or shown[text.kind] == number:
+            continue
+        shown[text.kind] += 1
+        try:
+            got = readers[name].reading(readers[name].call(at))
+        except Exception as error:  # shown
+            got = f"{type(error).__name__}: {str(error)[:300]}"
+        print(f"\n--- {text.kind}: {result}\n{text.text}\nmeant: {text.meant}\ngot:   {got}")
+
+
+def main() -> int:
+    """Print the tables; `--json` writes the counts for `python -m tools.figures`."""
+    parser = argparse.ArgumentParser(prog="python -m tools.compare.documents", description=__doc__)
+    parser.add_argument("--per-kind", type=int, default=PER_KIND, metavar="N", help=f"texts of a kind ({PER_KIND})")
+    parser.add_argument("--show", nargs=2, metavar=("READER", "N"), help="print N texts of a kind that it misreads")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to a file")
+    options = parser.parse_args()
+    if find_spec("baml_py") is None or find_spec("instructor") is None:
+        from tools.integrations.inside import run_inside
+
+        return run_inside("peers", "tools.compare.documents")
+    texts = json_texts(options.per_kind)
+    readers = {name: make(texts) for name, make in READERS.items()}
+    if options.show:
+        show(readers, texts, options.show[0], int(options.show[1]))
+        return 0
+    values = counts(readers, texts)
+    values["microseconds"] = {
+        "sound": times(readers, texts, ("sound",)),
+        "damaged": times(readers, texts, ("records", "structure", "strings")),
+    }
+    versions = {name: version(package) for name, package in PACKAGES.items()}
+    measured = Measurement(values=values, peers=versions)
+    print(documents({"documents": measured}))
+    if options.json:
+        measured.write(options.json)
+    return 0
+
+
+#: The packages of the readers.
+PACKAGES = {"json-repair": "json-repair", "BAML": "baml-py", "Instructor": "instructor"}
+
+if __name__ == "__main__":
+    sys.exit(main())
