@@ -73,6 +73,8 @@ GROUPS: dict[str, Group] = {
         bare=("vllm==0.33.0", "sglang==0.5.23", "xgrammar==0.2.8", "oss-harmony==0.0.11", "mistral_common==1.13.1"),
         variables=(("VLLM_LOGGING_LEVEL", "ERROR"), ("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1"), ("HF_HUB_OFFLINE", "1")),
     ),
+    # Other projects that read JSON, for `tools.compare`.
+    "peers": Group(("json-repair[schema]==0.64.6", "baml-py==0.226.3", "instructor==1.17.0")),
 }
 
 #: Installed in every environment, to run the tests.

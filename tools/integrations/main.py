@@ -30,7 +30,8 @@ def main() -> int:
         parser.error(f"there is no framework `{unknown[0]}`; expected {', '.join({**FRAMEWORKS, **GROUPS})}")
     chosen: list[str] = options.names or [*GROUPS]
     names = [name for name, tested in FRAMEWORKS.items() if name in chosen or tested.group in chosen]
-    groups = [group for group in GROUPS if any(FRAMEWORKS[name].group == group for name in names)]
+    tested = {FRAMEWORKS[name].group for name in names}
+    groups = [group for group in GROUPS if group in tested or (options.pin and group in chosen)]
     failed: list[str] = []
     for group in groups:
         try:
