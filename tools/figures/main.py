@@ -14,7 +14,7 @@ from outspoken.authoring.shared.checkout import TOP, Checkout
 from outspoken.results.errors import OutspokenError
 from tools.shared.generated import outdated, update
 
-from .documents import documents, wanted
+from .documents import UnknownFigureError, documents, wanted
 from .records import Measurement, Record, digests, load, save, stale
 from .registry import FIGURES
 
@@ -44,7 +44,10 @@ def problems(root: Path = TOP) -> list[str]:
     """A sentence on what is stale, and one for each document that shows other figures than those that are recorded."""
     records = load()
     found = [sentence] if (sentence := advice(stale(records, root), records)) else []
-    differing = outdated(wanted(records, documents(root), root), [])
+    try:
+        differing = outdated(wanted(records, documents(root), root), [])
+    except UnknownFigureError as error:
+        return [*found, str(error)]
     names = [Checkout(root).shown(path) for path in differing]
     return found + [
         f"{name} shows other figures than figures.json: run `python -m tools.figures --write`" for name in names

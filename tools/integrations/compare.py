@@ -9,9 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -201,7 +199,7 @@ def _inside(options: argparse.Namespace) -> int:
     logging.disable(logging.CRITICAL)  # the parsers log every text that they cannot read
     found_of, read = dict[str, Any](), set[str]()
     for title, make in SERVERS.items():
-        server, results, left_out, slow = make(), list[Result](), list[str](), list[str]()
+        server, results, left_out, slow = make(1), list[Result](), list[str](), list[str]()
         names = peer_names(server)
         for format, name in sorted(names.items()):
             if options.only and format not in options.only:
@@ -245,12 +243,9 @@ def main() -> int:
     options = parser.parse_args()
     if find_spec("vllm") is not None and find_spec("sglang") is not None:
         return _inside(options)
-    from .environments import environment
-    from .frameworks import GROUPS
+    from .inside import run_inside
 
-    command = [str(environment("servers")), "-m", "tools.integrations.compare", *sys.argv[1:]]
-    variables = os.environ | dict(GROUPS["servers"].variables)
-    return subprocess.run(command, cwd=TOP, env=variables, check=False, timeout=3600).returncode
+    return run_inside("servers", "tools.integrations.compare")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ class Reader(Protocol):
         """The calls of a response in chunks."""
         ...
 
+    def timed(self, text: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        """Functions that read a response with a new parser, whole and in chunks, as the server has both."""
+        ...
+
 
 class Server(Protocol):
     """A server: its own parsers, and a reader with one of them, or of ours."""
@@ -43,30 +47,46 @@ class Server(Protocol):
 
 
 class MarkerTokenizer:
-    """A tokenizer whose tokens are markers and characters; markers get a number when they are first asked for."""
+    """A tokenizer whose tokens are markers, and between them characters, or `size` characters each.
+
+    What is no single character gets a number when it is first asked for.
+    """
 
     eos_token, eos_token_id, bos_token_id, pad_token_id = "</s>", 1, 2, 0
     is_fast, all_special_ids, all_special_tokens, name_or_path = True, (), (), "markers"
     chat_template = None
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = 1) -> None:
         self.init_kwargs: dict[str, Any] = {}
+        self._size = size
         self._numbers: dict[str, int] = {}
+        self._pieces: dict[str, int] = {}
+        self._words: dict[int, str] = {}
 
     def encode(self, text: str, *_: Any, **options: Any) -> list[int]:
         """The tokens of a text."""
         found: list[int] = []
         at = 0
         for match in _MARKER.finditer(text):
-            found += map(ord, text[at : match.start()])
-            found.append(self._numbers.setdefault(match[0], 0x110000 + len(self._numbers)))
+            found += self._between(text[at : match.start()])
+            found.append(self._number(match[0], self._numbers, 0x110000))
             at = match.end()
-        return [*found, *map(ord, text[at:])]
+        return [*found, *self._between(text[at:])]
+
+    def _between(self, text: str) -> list[int]:
+        if self._size == 1:
+            return [*map(ord, text)]
+        pieces = [text[i : i + self._size] for i in range(0, len(text), self._size)]
+        return [self._number(piece, self._pieces, 0x200000) for piece in pieces]
+
+    def _number(self, word: str, numbers: dict[str, int], first: int) -> int:
+        number = numbers.setdefault(word, first + len(numbers))
+        self._words[number] = word
+        return number
 
     def decode(self, ids: Any, *_: Any, **options: Any) -> str:
         """The text of tokens."""
-        words = {number: word for word, number in self._numbers.items()}
-        return "".join([words[one] if one in words else chr(one) for one in ([ids] if isinstance(ids, int) else ids)])
+        return "".join([self._words.get(one) or chr(one) for one in ([ids] if isinstance(ids, int) else ids)])
 
     def get_vocab(self) -> dict[str, int]:
         """All tokens; a marker that was never seen has a number, too."""
@@ -113,22 +133,29 @@ class _Vocabulary(dict[str, int]):
             return default
 
 
+def chunks_of(tokenizer: MarkerTokenizer, text: str) -> list[tuple[str, list[int]]]:
+    """A text in chunks of one token each."""
+    return [(tokenizer.decode(number), [number]) for number in tokenizer.encode(text)]
+
+
 def _joined(found: dict[int, list[str]]) -> Written:
     return [(name, arguments) for _, (name, arguments) in sorted(found.items())]
 
 
 class _VllmReader:
-    def __init__(self, make: Callable[[], tuple[Any, Any]], tokenizer: MarkerTokenizer) -> None:
-        self._make, self._tokenizer = make, tokenizer
+    def __init__(self, make: Callable[[Any], Any], ask: Callable[[], Any], tokenizer: MarkerTokenizer) -> None:
+        self._make, self._ask, self._tokenizer = make, ask, tokenizer
 
     def whole(self, text: str) -> Written:
-        parser, request = self._make()
+        request = self._ask()
+        parser = self._make(request)
         ids = self._tokenizer.encode(text)
         calls = parser.parse(text, request, enable_auto_tools=True, model_output_token_ids=ids)[2]
         return [(call.name, call.arguments) for call in calls or ()]
 
     def streamed(self, text: str) -> Written:
-        parser, request = self._make()
+        request = self._ask()
+        parser = self._make(request)
         ids, found = self._tokenizer.encode(text), dict[int, list[str]]()
         for start in range(0, len(ids), _CHUNK):
             chunk = ids[start : start + _CHUNK]
@@ -141,11 +168,26 @@ class _VllmReader:
                     parts[1] += call.function.arguments or ""
         return _joined(found)
 
+    def timed(self, text: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        request, ids = self._ask(), self._tokenizer.encode(text)
+        chunks = chunks_of(self._tokenizer, text)
+
+        def whole() -> Any:
+            return self._make(request).parse(text, request, enable_auto_tools=True, model_output_token_ids=ids)
+
+        def streamed() -> None:
+            parser, left = self._make(request), len(chunks)
+            for piece, numbers in chunks:
+                left -= 1
+                parser.parse_delta(piece, numbers, request, [63], finished=not left)
+
+        return whole, streamed
+
 
 class Vllm:
     """vLLM's `ParserManager`, which composes the parser of a server."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = 1) -> None:
         with stand_ins():
             protocol: Any = import_module("vllm.entrypoints.openai.chat_completion.protocol")
             managers: Any = import_module("vllm.parser.parser_manager")
@@ -154,7 +196,7 @@ class Vllm:
         self._manager: Any = managers.ParserManager
         self._names: list[str] = parsers.ToolParserManager.list_registered()
         parsers.ToolParserManager.import_tool_parser("outspoken.integrations.vllm")
-        self._tokenizer = MarkerTokenizer()
+        self._tokenizer = MarkerTokenizer(size)
 
     def names(self) -> list[str]:
         """The names of vLLM's own parsers."""
@@ -164,13 +206,12 @@ class Vllm:
         """A reader with a parser of calls and none of reasoning."""
         kind: Any = self._manager.get_parser(parser, None, True)
 
-        def make() -> tuple[Any, Any]:
-            request = self._request(
+        def ask() -> Any:
+            return self._request(
                 model="m", messages=[{"role": "user", "content": "?"}], tools=tools, tool_choice="auto"
             )
-            return kind(self._tokenizer, request.tools), request
 
-        return _VllmReader(make, self._tokenizer)
+        return _VllmReader(lambda request: kind(self._tokenizer, request.tools), ask, self._tokenizer)
 
 
 class _SglangReader:
@@ -194,16 +235,31 @@ class _SglangReader:
             parts[1] += call.parameters
         return _joined(found)
 
+    def timed(self, text: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        pieces = [piece for piece, _ in chunks_of(self._tokenizer, text)]
+
+        def whole() -> Any:
+            parser = self._make()
+            return parser.parse_non_stream(text) if parser.has_tool_call(text) else None
+
+        def streamed() -> None:
+            parser = self._make()
+            for piece in pieces:
+                parser.parse_stream_chunk(piece)
+            parser.parse_stream_end()
+
+        return whole, streamed
+
 
 class Sglang:
     """SGLang's `FunctionCallParser`."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = 1) -> None:
         with stand_ins():
             self._tool: Any = import_module("sglang.srt.entrypoints.openai.protocol").Tool
             self._parser: Any = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
             import_module("outspoken.integrations.sglang").register()
-        self._tokenizer = MarkerTokenizer()
+        self._tokenizer = MarkerTokenizer(size)
 
     def names(self) -> list[str]:
         """The names of SGLang's own parsers."""
@@ -215,4 +271,5 @@ class Sglang:
         return _SglangReader(lambda: self._parser(given, parser, tokenizer=self._tokenizer), self._tokenizer)
 
 
-SERVERS: dict[str, Callable[[], Server]] = {"vLLM": Vllm, "SGLang": Sglang}
+#: The servers, by the sizes of the tokens of their tokenizer.
+SERVERS: dict[str, Callable[[int], Server]] = {"vLLM": Vllm, "SGLang": Sglang}

@@ -31,14 +31,15 @@ def counts(results: Sequence[Compared], left_out: list[str], slow: list[str]) ->
     found: dict[str, Any] = {}
     for kind in (*KINDS, "all"):
         rows = [result for result in results if kind in (result.kind, "all")]
-        others = Counter(row.theirs[0] for row in rows)
+        theirs, ours = Counter(row.theirs[0] for row in rows), Counter(row.ours[0] for row in rows)
         found[kind] = {
             "texts": len(rows),
             "ours": sum(row.ours[0] == "meant" for row in rows),
             "ours_streamed": sum(row.ours[1] == "meant" for row in rows),
             "theirs": sum(row.theirs[0] == "meant" for row in rows),
             "theirs_streamed": sum(row.theirs[1] == "meant" for row in rows),
-            "their_others": {name: others[name] for name in OUTCOMES[1:] if others[name]},
+            "their_others": {name: theirs[name] for name in OUTCOMES[1:] if theirs[name]},
+            "our_others": {name: ours[name] for name in OUTCOMES[1:] if ours[name]},
         }
     worse = Counter(row.format for row in results if row.theirs[0] == "meant" != row.ours[0])
     return {
