@@ -99,8 +99,9 @@ def comparison(records: Mapping[str, Any]) -> str:
             "|---|---|---|---|---|---|---|",
             *[f"| {' | '.join(row)} |" for row in rows],
             "",
-            f"Measured {_when(records)} by `python -m tools.figures --all`. *In silence*: another value or a missing call, "
-            "and nothing that says so. [What was read and how it is counted](tools/README.md#comparison-with-others).",
+            f"Measured {_when(records)} by `python -m tools.figures --all`. *In silence*: another value or a missing "
+            "call, and nothing that says so. "
+            "[What was read and how it is counted](tools/README.md#comparison-with-others).",
         ]
     )
 
@@ -188,7 +189,7 @@ WAYS = ("whole", "streamed")
 DAMAGED = ("records", "structure", "strings")
 #: What speaks for the others. What is measured stands in braces.
 BETTER = {
-    "vLLM": "no plug-in; its parsers get token ids, so a marker that the user wrote is no marker",
+    "vLLM": "no plug-in; its parsers get token ids, which tell a marker from text that looks like one",
     "SGLang": "no plug-in",
     "transformers": "streams faster; the template comes with the checkpoint",
     "json-repair": "sound JSON ({sound}); with a schema it converts types",
