@@ -81,7 +81,8 @@ def _copy(file: Path, to: Path, grammars: Path, seen: set[Path]) -> None:
         shutil.copyfile(file, to)
         source = Source.of(file)
     except (OSError, UnicodeDecodeError) as error:
-        raise GrammarError(str(file), f"it cannot be read: {error}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise GrammarError(str(file), f"it cannot be read: {reason}") from error
     for imported in source.imports:
         path = source.imported_file(imported)
         if path is not None and path.is_file():

@@ -6,6 +6,7 @@ the list of commands needs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, cast
@@ -130,15 +131,9 @@ class LazyGroup(click.Group):
     def __init__(self, name: str, package: str, table: dict[str, Entry], **settings: Any) -> None:
         self.examples: tuple[tuple[str, str], ...] = tuple(settings.pop("examples", ()))
         self.notes: tuple[tuple[str, str], ...] = tuple(settings.pop("notes", ()))
-        super().__init__(name, invoke_without_command=True, context_settings=_CONTEXT, **settings)
+        settings |= {"callback": _show_help, "invoke_without_command": True, "context_settings": _CONTEXT}
+        super().__init__(name, **settings)
         self.package, self.table = package, table
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; without one, show the help."""
-        if not getattr(ctx, "_protected_args", ()) and not ctx.args:
-            click.echo(ctx.get_help())
-            return 0
-        return super().invoke(ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """The option `--help`, with words like those of the others."""
@@ -161,6 +156,12 @@ class LazyGroup(click.Group):
         name = args[0]
         if name in self.table or ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
+        if name == "help":
+            return self.resolve_command(ctx, [args[1], "--help"]) if args[1:] else ("--help", _HELP, [])
+        if os.path.exists(name):
+            raise UsageError(
+                f"`{name}` is no command; did you mean `{ctx.command_path} {next(iter(self.table))} {name}`?"
+            )
         hint = did_you_mean(name, self.table) or f" (`{ctx.command_path} --help` lists the commands)"
         raise UsageError(f"there is no command `{name}`{hint}")
 
@@ -184,6 +185,25 @@ class LazyGroup(click.Group):
             with formatter.section("Exit codes"):
                 formatter.write_dl(self.notes)
         _format_examples(self.examples, formatter)
+
+
+@click.pass_context
+def _show_help(ctx: click.Context) -> int:
+    """Show the help of a group that was given no command."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+    return 0
+
+
+@click.pass_context
+def _show_help_of_group(ctx: click.Context) -> int:
+    """Show the help of the group that was given the command `help`."""
+    click.echo((ctx.parent or ctx).get_help())
+    return 0
+
+
+#: The command `help` of every group, which is not listed.
+_HELP = click.Command("help", callback=_show_help_of_group)
 
 
 def _help_option(found: click.Option | None) -> click.Option | None:

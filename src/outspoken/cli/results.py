@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
-from outspoken.providers.events import ProviderEvent
-from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from outspoken.providers.events import ProviderEvent
+    from outspoken.results.replies import Reply
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:
@@ -41,6 +43,8 @@ def print_title(file: str | None, *, as_json: bool = False) -> None:
 @cache
 def _adapter(kind: type[ProviderEvent]) -> TypeAdapter[ProviderEvent]:
     """What serialises the events of a class."""
+    from pydantic import TypeAdapter  # only events need it
+
     return TypeAdapter(kind)
 
 

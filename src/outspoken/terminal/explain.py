@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from outspoken.parsing.inspection import Candidate
 from outspoken.results.printing import one_line, several_lines
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
 from outspoken.results.snippet import visible
@@ -18,6 +17,8 @@ from .outputs import COLORS, Line
 
 if TYPE_CHECKING:
     from lark import Token, Tree
+
+    from outspoken.parsing.inspection import Candidate
 
 #: The styles of terminals.
 _STYLES = {"TEXT": "text", "REASONING": "reasoning"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Iterator
@@ -11,11 +12,14 @@ from typing import Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
+from outspoken.results.snippet import visible
 
 from .errors import UsageError
 
 #: How many bytes are read at once.
 CHUNK_SIZE = 65_536
+#: The encodings that byte order marks stand for. Editors and shells of Windows write them.
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def read_tools(path: str) -> Tools | None:
@@ -28,18 +32,34 @@ def read_tools(path: str) -> Tools | None:
 
 def read_json(path: str) -> Any:
     """Read a file of JSON. Raises UsageError if it cannot be read."""
+    data = _read_bytes(path)
     try:
-        return json.loads(_read_bytes(path))
+        return json.loads(data)
     except json.JSONDecodeError as error:
-        raise UsageError(f"{path}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: this is not JSON") from error
+        what = "the file is empty" if not data.strip() else error.msg
+        raise UsageError(f"{path}:{error.lineno}:{error.colno}: this is not JSON: {what}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: this is not JSON: byte {error.start} is not {error.encoding.upper()}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: this JSON is nested too deeply") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: this is not JSON: {error}") from error
 
 
 def read_text(path: str) -> str:
-    """Read a file, or standard input for `-`. Raises UsageError if it cannot be read."""
+    """Read a file, or standard input for `-`, as UTF-8, or as what its byte order mark says.
+
+    Bytes that are no text become U+FFFD, and a warning says so. Raises UsageError if the file cannot be read.
+    """
     data = sys.stdin.buffer.read() if path == "-" else _read_bytes(path)
-    return data.decode("utf-8", errors="replace")
+    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        name = "standard input" if path == "-" else f"`{path}`"
+        words = f"byte {error.start} of {name} is not {encoding.upper()}; such bytes are read as U+FFFD"
+        print(f"outspoken: warning: {visible(words)}", file=sys.stderr)
+        return data.decode(encoding, errors="replace")
 
 
 def _read_bytes(path: str) -> bytes:
@@ -69,5 +89,24 @@ def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
 
 def _unreadable(path: str, error: Exception) -> UsageError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    hint = "; `outspoken batch` reads folders" if isinstance(error, IsADirectoryError) else ""
+    hint = ""
+    if isinstance(error, IsADirectoryError):
+        hint = "; `outspoken batch` reads folders"
+    elif len(path.split()) > 2 or any(mark in path for mark in "<{\n"):
+        hint = "; pass a response itself as `--text`"
+    elif (near := _nearest(path)) is not None:
+        hint = f"; did you mean `{near}`?"
     return UsageError(f"cannot read `{path}`: {reason}{hint}")
+
+
+def _nearest(path: str) -> str | None:
+    """The file in the same folder whose name is most like that of a path."""
+    from difflib import get_close_matches  # few processes need it
+
+    given = Path(path)
+    try:
+        names = [one.name for one in given.parent.iterdir()]
+    except (OSError, ValueError):
+        return None
+    found = get_close_matches(given.name, names, n=1, cutoff=0.7)
+    return str(given.with_name(found[0])) if found else None

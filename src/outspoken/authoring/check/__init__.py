@@ -7,7 +7,6 @@ no faults.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ from outspoken.grammar.compiler import compile_grammar
 from outspoken.grammar.header import Header
 from outspoken.grammar.tables import START, Tables
 from outspoken.results.errors import GrammarError
+from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.text import counted
@@ -188,8 +188,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         for name in names:
             checkout.existing(name)
     except UnknownFormatError as error:
-        print(error, file=sys.stderr)
-        return 2
+        return refuse("", error, checkout)
     failed = False
     with checkout.in_use():
         for name in dict.fromkeys(names):

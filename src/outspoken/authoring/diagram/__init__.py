@@ -8,6 +8,7 @@ from pathlib import Path
 
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
+from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 
 from .draw import draw
@@ -38,6 +39,5 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         else:
             sys.stdout.write(made)
     except (OutspokenError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return refuse("error: ", error, checkout)
     return 0

@@ -7,7 +7,6 @@ them all. A violation is shown with the shortest text that has it. With `--write
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from random import Random
 from outspoken.grammar import registry
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError
+from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 
@@ -146,8 +146,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
                 checkout.existing(name)
             fuzz = Fuzzer(names, checkout)
         except OutspokenError as error:
-            print(error, file=sys.stderr)
-            return 2
+            return refuse("", error, checkout)
         start = time.monotonic()
         try:
             for finding in _findings(fuzz, options, start):

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from outspoken.results.errors import GrammarError, OutspokenError
 from outspoken.authoring.check.header import BANNED
+from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.text import counted
 
@@ -44,10 +45,10 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         draft = _drafted(given, checkout)
     except (WrongUseError, TemplateError, OutspokenError) as error:
         if isinstance(error, GrammarError):
-            return _failed(f"the grammar that came of it cannot be used: {error}", 1)
-        return _failed(str(error), 2)
+            return _failed(f"the grammar that came of it cannot be used: {error}")
+        return refuse("new_format: ", error, checkout)
     except UnclearError as error:
-        return _failed(f"nothing was written: {error}", 1)
+        return _failed(f"nothing was written: {error}")
     except AlreadyReadError as known:
         print("\n".join(known.lines))
         return 0
@@ -124,9 +125,9 @@ def _responses(paths: list[Path]) -> dict[str, str]:
     return texts
 
 
-def _failed(message: str, code: int) -> int:
+def _failed(message: str) -> int:
     print(f"new_format: {message}", file=sys.stderr)
-    return code
+    return 1
 
 
 def _report(draft: Draft, written: list[Path], checkout: Checkout) -> None:

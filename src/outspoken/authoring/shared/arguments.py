@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import NoReturn
 
+from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
+
+from .checkout import Checkout
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -14,3 +18,11 @@ class ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
         raise UsageError(message)
+
+
+def refuse(prefix: str, error: Exception, checkout: Checkout) -> int:
+    """Print why a tool of a checkout cannot run, and return 2. Raises UsageError for the command line."""
+    if not checkout.is_project:
+        raise UsageError(str(error)) from error
+    print(f"{prefix}{visible(' '.join(str(error).split()))}", file=sys.stderr)
+    return 2

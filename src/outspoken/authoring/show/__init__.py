@@ -19,7 +19,7 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_text, read_tools
 from outspoken.terminal.outputs import use_utf8
-from outspoken.authoring.shared.arguments import ArgumentParser
+from outspoken.authoring.shared.arguments import ArgumentParser, refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, Case, load
 
@@ -50,8 +50,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         else:
             draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace)
     except (UsageError, OutspokenError) as error:
-        print(f"show: error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
-        return 2
+        return refuse("show: error: ", error, checkout)
     return int(bool(view.difference))
 
 
