@@ -429,9 +429,9 @@ def test_formats_are_listed_as_json(cli: Cli) -> None:
         (["parse", "--fromat", "hermes"], "there is no option `--fromat`; did you mean `--format`?"),
         (["parse", "--fly"], "there is no option `--fly` (`outspoken parse --help` lists the options)"),
         (
-            ["formats", "a"],
-            "`a` is more than `outspoken formats` takes; quote a value that has spaces "
-            "(see `outspoken formats --help`)",
+            ["report", "a", "b"],
+            "`outspoken report` takes no further argument `b`; quote a value that has spaces "
+            "(see `outspoken report --help`)",
         ),
         (["parse", "--stream=a.txt"], "--stream: `a.txt` is not a whole number from 1 on"),
         (["parse", "--stream=0"], "--stream: `0` is not a whole number from 1 on"),
@@ -447,7 +447,7 @@ def test_formats_are_listed_as_json(cli: Cli) -> None:
         (["parse", "-t", "a", "b.txt"], "`--text` is a response already; leave out `b.txt`, or the option"),
         (
             ["constrain", "hermes"],
-            "`outspoken constrain` needs --target (one of llguidance, xgrammar, ebnf, gbnf, outlines, "
+            "`outspoken constrain` needs `--target NAME` (one of llguidance, xgrammar, ebnf, gbnf, outlines, "
             "vllm, sglang, llama_cpp); see `outspoken constrain --help`",
         ),
         (["constrain", "--target", "gbnf"], "`outspoken constrain` needs FORMAT; see `outspoken constrain --help`"),

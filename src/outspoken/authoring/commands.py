@@ -30,6 +30,8 @@ def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
             return _new(main, [made.name, *words], made) if tool == "new" else main([made.name, *words], made)
     except ModuleNotFoundError as error:
         raise missing(error) from error
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UsageError(f"{error.filename or file}: {error.strerror or error}") from error
 
@@ -46,9 +48,10 @@ def _new(tool: Callable[[list[str], Workspace], int], words: list[str], made: Wo
     for path in (made.file, made.cases):
         if path.exists():
             raise UsageError(f"`{path}` is there already, and nothing is overwritten")
-    code = tool(words, made)
-    if code == 0 and made.grammar(made.name).is_file():
-        made.file.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(made.grammar(made.name), made.file)
-        shutil.copytree(made.corpus / made.name, made.cases)
-    return code
+    try:
+        return tool(words, made)
+    finally:  # also if nobody reads the report
+        if made.grammar(made.name).is_file():
+            made.file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(made.grammar(made.name), made.file)
+            shutil.copytree(made.corpus / made.name, made.cases)

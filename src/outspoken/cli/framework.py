@@ -29,8 +29,8 @@ _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_
 class Option(click.Option):
     """An option that is listed in a section of the help.
 
-    With `several`, it takes all words up to the next option. With `optional_value`, the value may be left out; only
-    a number counts as one, so that a file may follow.
+    With `several`, it takes all words up to the next option, or to one that ends in `until`. With `optional_value`, the
+    value may be left out; only a number counts as one, so that a file may follow.
     """
 
     def __init__(
@@ -38,12 +38,13 @@ class Option(click.Option):
         *names: Any,
         section: str = _SECTION,
         several: bool = False,
+        until: str = "",
         optional_value: int | None = None,
         **settings: Any,
     ) -> None:
         settings["multiple"] = several or settings.get("multiple", False)
         super().__init__(*names, **settings)
-        self.section, self.several, self.optional_value = section, several, optional_value
+        self.section, self.several, self.until, self.optional_value = section, several, until, optional_value
 
 
 def option(*names: str, **settings: Any) -> Callable[[_F], _F]:
@@ -82,8 +83,11 @@ class Command(click.Command):
                     found.append(word if has_value else f"{current.opts[0]}={current.optional_value}")
                 elif current is None or not current.several:
                     found.append(word)
+            elif current is not None and current.several and not (current.until and word.endswith(current.until)):
+                found += [current.opts[0], word]
             else:
-                found += [current.opts[0], word] if current is not None and current.several else [word]
+                current = None
+                found.append(word)
         return found
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
@@ -158,6 +162,8 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         if name == "help":
             return self.resolve_command(ctx, [args[1], "--help"]) if args[1:] else ("--help", _HELP, [])
+        if any(f"--{name}" in param.opts for param in self.get_params(ctx)):
+            raise UsageError(f"there is no command `{name}`; did you mean `{ctx.command_path} --{name}`?")
         if os.path.exists(name):
             raise UsageError(
                 f"`{name}` is no command; did you mean `{ctx.command_path} {next(iter(self.table))} {name}`?"

@@ -31,12 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(program, {}, "outspoken", COMPLETE, os.environ[COMPLETE])
     try:
         use_utf8()
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        code = _reported(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
-    except click.ClickException as error:
-        return _refuse(sentence(error))
-    except (UsageError, OutspokenError) as error:
-        return _refuse(str(error))
     except BrokenPipeError:
         # Without this, Python reports at exit that it cannot flush the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -46,14 +42,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _reported(arguments: list[str]) -> int:
+    """Run a command, and print its error as one sentence."""
+    try:
+        return _run(arguments)
+    except click.ClickException as error:
+        message = sentence(error)
+    except (UsageError, OutspokenError) as error:
+        message = str(error)
+    print(f"outspoken: error: {visible(' '.join(message.split()))}", file=sys.stderr)
+    return 2
+
+
 def _run(arguments: list[str]) -> int:
     try:
         with program.make_context("outspoken", arguments) as context:
             return program.invoke(context) or 0
     except click.exceptions.Exit as end:  # after `--help` and `--version`
         return end.exit_code
-
-
-def _refuse(message: str) -> int:
-    print(f"outspoken: error: {visible(' '.join(message.split()))}", file=sys.stderr)
-    return 2

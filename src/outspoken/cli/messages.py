@@ -32,7 +32,7 @@ def sentence(error: click.ClickException) -> str:
         return _bad_option(error, path)
     extra = re.search(r"unexpected extra arguments? \((.*)\)", error.message)
     if extra:
-        return f"`{extra[1]}` is more than `{path}` takes; quote a value that has spaces (see `{path} --help`)"
+        return f"`{path}` takes no further argument `{extra[1]}`; quote a value that has spaces (see `{path} --help`)"
     return error.format_message().rstrip(".")
 
 
@@ -49,7 +49,9 @@ def _place(param: click.Parameter | None) -> str:
     """The option, or the name of the argument, as people write it."""
     if param is None:
         return ""
-    return max(param.opts, key=len) if isinstance(param, click.Option) else param.metavar or (param.name or "").upper()
+    return (
+        max(param.opts, key=len) if isinstance(param, click.Option) else (param.metavar or param.name or "").strip("[]")
+    )
 
 
 def _missing(error: click.MissingParameter, path: str) -> str:
@@ -57,6 +59,8 @@ def _missing(error: click.MissingParameter, path: str) -> str:
     words = ""
     if error.param is not None and isinstance(error.param.type, Choice):
         words = f" (one of {', '.join(error.param.type.words)})"
+    if isinstance(error.param, click.Option):
+        place = f"`{place} {error.param.metavar}`"
     return f"`{path}` needs {place}{words}; see `{path} --help`"
 
 

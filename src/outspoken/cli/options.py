@@ -12,7 +12,7 @@ import click
 
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.terminal.errors import UsageError
-from outspoken.terminal.inputs import read_chunks, read_text, read_tools
+from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools
 
 from .framework import OUTPUT, option
 from .types import Choice, File, Name, ScreenSize, format_names
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., Any])
 _Run = Callable[..., int]
 
+#: What the help of a command says of FILE.
+FILES_HELP = "\n\nFILE is a response, and `-` standard input, which is read if no FILE is given."
 #: The section of the options that say how a response is read.
 READING = "Reading"
 
@@ -98,20 +100,25 @@ class Reading:
 
 
 def reading_options(
-    *, format: str | None = "auto", format_help: str = "a format's name or alias, or auto"
+    *,
+    format: str | None = "auto",
+    format_help: str = "a format's name or alias, or auto",
+    finish_reason: bool = True,
 ) -> Callable[[_Run], _Run]:
-    """Declare the options of `Reading`, and pass one as `reading`."""
+    """Declare the options of `Reading`, and pass one as `reading`. A provider's stream has its own finish reason."""
+    ends = [finish_reason_option] if finish_reason else []
+    shared = [tools_option, screen_option, prefix_option, *ends, repair_option]
 
     def declare(run: _Run) -> _Run:
         @wraps(run)
         def with_reading(
             *, format: str | None, tools: str | None, screen: Screen | None, prefix: str | None,
-            finish_reason: str | None, repair: RepairLimit | None, **others: Any,
+            repair: RepairLimit | None, finish_reason: str | None = None, **others: Any,
         ) -> int:  # fmt: skip
             return run(reading=Reading(format, tools, screen, unescaped(prefix), finish_reason, repair), **others)
 
         found = with_reading
-        for one in (repair_option, finish_reason_option, prefix_option, screen_option, tools_option):
+        for one in reversed(shared):
             found = one(found)
         return format_option(format, format_help)(found)
 
@@ -180,7 +187,10 @@ def files_argument(run: _F) -> _F:
 
 
 def given_files(files: Sequence[str]) -> Sequence[str]:
-    """The files, or standard input. Raises UsageError if neither is there: a terminal would be waited for."""
+    """The files, or standard input. Raises UsageError for a file that is missing, and for a terminal without a file."""
+    for path in files:
+        if path != "-":
+            check_file(path)
     if files:
         return files
     if sys.stdin is None or sys.stdin.isatty():

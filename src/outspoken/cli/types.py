@@ -19,12 +19,24 @@ else:
 
 
 class Name(_Type):
-    """A name that the command checks itself; `known` gives the names that shells complete."""
+    """A name that the command checks itself; `known` gives the names that shells complete.
+
+    With `what`, such as `provider`, a name that is like a known one is refused with that one.
+    """
 
     name = "name"
 
-    def __init__(self, known: Callable[[], Iterable[str]]) -> None:
-        self._known = known
+    def __init__(self, known: Callable[[], Iterable[str]], what: str = "") -> None:
+        self._known, self._what = known, what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or raise BadParameter."""
+        if self._what:
+            known = list(self._known())
+            hint = "" if value in known else did_you_mean(str(value), known)
+            if hint:
+                raise click.UsageError(f"there is no {self._what} `{value}`{hint}", ctx)
+        return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
         """Complete a name."""
@@ -87,24 +99,34 @@ class ScreenSize(_Type):
 
 
 class Number(_Type):
-    """A whole number of at least `least`, if there is a least one, or with `fraction` any number of more than 0."""
+    """A whole number from `least` to `most`, if there are such, or with `fraction` any number of more than 0."""
 
     name = "number"
 
-    def __init__(self, *, least: int | None = 1, fraction: bool = False) -> None:
-        self._least, self._fraction = least, fraction
+    def __init__(self, *, least: int | None = 1, most: int | None = None, fraction: bool = False) -> None:
+        self._least, self._most, self._fraction = least, most, fraction
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
         """Return the number, or raise BadParameter."""
         try:
             number = float(value) if self._fraction else int(value)
-            if (0 < number < float("inf")) if self._fraction else self._least is None or number >= self._least:
-                return number
-        except (ValueError, OverflowError):
-            pass
-        from_least = "" if self._least is None else f" from {self._least} on"
-        what = "a number of more than 0" if self._fraction else f"a whole number{from_least}"
-        return self.fail(f"`{value}` is not {what}", param, ctx)
+        except ValueError:
+            number = None
+        if number is not None and self._is_allowed(number):
+            return number
+        return self.fail(f"`{value}` is not {self._wanted()}", param, ctx)
+
+    def _is_allowed(self, number: int | float) -> bool:
+        if self._fraction:
+            return 0 < number < float("inf")
+        return (self._least is None or number >= self._least) and (self._most is None or number <= self._most)
+
+    def _wanted(self) -> str:
+        if self._fraction:
+            return "a number of more than 0"
+        if self._most is not None:
+            return f"a whole number from {self._least} to {self._most}"
+        return "a whole number" if self._least is None else f"a whole number from {self._least} on"
 
 
 def format_names() -> list[str]:

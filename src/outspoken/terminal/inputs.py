@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterator
 from io import BufferedReader
@@ -62,6 +64,16 @@ def read_text(path: str) -> str:
         return data.decode(encoding, errors="replace")
 
 
+def check_file(path: str) -> None:
+    """Raise UsageError if there is no file of this name, before others are read."""
+    try:
+        if Path(path).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
 def _read_bytes(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
@@ -108,5 +120,5 @@ def _nearest(path: str) -> str | None:
         names = [one.name for one in given.parent.iterdir()]
     except (OSError, ValueError):
         return None
-    found = get_close_matches(given.name, names, n=1, cutoff=0.7)
+    found = get_close_matches(given.name, names, n=1, cutoff=0.8)
     return str(given.with_name(found[0])) if found else None

@@ -7,6 +7,7 @@ no faults.
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Iterator
 
@@ -181,6 +182,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="a format; all of them where none is named")
     parser.add_argument("--explain", action="store_true", help="print both derivations of each conflict")
+    parser.add_argument("--json", action="store_true", help="write the findings as JSON, a line for each format")
     options = parser.parse_args(arguments)
     checkout = checkout or Checkout()
     names: list[str] = options.names or checkout.names()
@@ -190,11 +192,12 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     except UnknownFormatError as error:
         return refuse("", error, checkout)
     failed = False
+    report = _report_json if options.json else _report
     with checkout.in_use():
         for name in dict.fromkeys(names):
-            failed |= _report(name, findings(checkout, name), options.explain, bool(options.names))
+            failed |= report(name, findings(checkout, name), options.explain, bool(options.names))
         if not options.names:
-            failed |= _report("shared", shared_findings(checkout), options.explain, False)
+            failed |= report("shared", shared_findings(checkout), options.explain, False)
     return int(failed)
 
 
@@ -203,4 +206,18 @@ def _report(name: str, found: list[Finding], explain: bool, notes: bool) -> bool
     for line in _shown(found, explain, notes):
         print(line)
     print(f"{name}: {summary(found)}")
+    return _is_wrong(found)
+
+
+def _report_json(name: str, found: list[Finding], explain: bool, notes: bool) -> bool:
+    """Print the findings of one format as a line of JSON. Returns whether one is an error or a warning."""
+    shown = [finding for finding in found if notes or finding.diagnostic.severity != "note"]
+    rows = [finding.diagnostic.model_dump(mode="json") for finding in shown]
+    if explain:
+        rows = [{**row, "explanation": finding.explanation} for row, finding in zip(rows, shown, strict=True)]
+    print(json.dumps({"name": name, "sound": not _is_wrong(found), "findings": rows}, ensure_ascii=False))
+    return _is_wrong(found)
+
+
+def _is_wrong(found: list[Finding]) -> bool:
     return any(finding.diagnostic.severity != "note" for finding in found)

@@ -7,16 +7,20 @@ them all. A violation is shown with the shortest text that has it. With `--write
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
+from typing import Any
 
 from outspoken.grammar import registry
 from outspoken.results.edits import REPAIR_LIMITS
 from outspoken.results.errors import OutspokenError
+from outspoken.terminal.progress import ProgressLine
 from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
@@ -149,23 +153,46 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
             return refuse("", error, checkout)
         start = time.monotonic()
         try:
-            for finding in _findings(fuzz, options, start):
-                _show(finding, checkout if options.write else None)
+            with ProgressLine("responses", options.runs and options.runs * len(names)) as progress:
+                for finding in _findings(fuzz, options, start, progress):
+                    progress.clear()
+                    _show(finding, checkout if options.write else None, as_json=options.json)
         except KeyboardInterrupt:
-            print()
-        for line in summary(fuzz, time.monotonic() - start):
-            print(line)
+            print(file=sys.stderr)
+        if options.json:
+            print(json.dumps(_summary_as_json(fuzz, time.monotonic() - start), ensure_ascii=False))
+        else:
+            print("\n".join(summary(fuzz, time.monotonic() - start)))
     return int(bool(fuzz.counts))
 
 
-def _show(finding: Finding, checkout: Checkout | None) -> None:
+def _summary_as_json(fuzz: Fuzzer, seconds: float) -> dict[str, Any]:
+    """The coverage of each format, and the number of texts of each kind of finding."""
+    formats = {
+        name: {
+            "steps": [len(fuzz.taken[name].steps), len(generator.map.steps)],
+            "forms": [len(fuzz.taken[name].forms), len(generator.forms)],
+            "seeds_without_response": fuzz.taken[name].missed,
+            "findings": {kind: number for (format, kind), number in sorted(fuzz.counts.items()) if format == name},
+        }
+        for name, generator in fuzz.generators.items()
+    }
+    return {"type": "summary", "formats": formats, "texts": fuzz.texts, "seconds": round(seconds, 3)}
+
+
+def _show(finding: Finding, checkout: Checkout | None, *, as_json: bool) -> None:
+    """Print a finding, and write it into the corpus of a checkout."""
+    written = save(checkout, finding) if checkout else ()
+    if as_json:
+        print(json.dumps(finding.as_json(), ensure_ascii=False), flush=True)
+        return
     print(finding)
-    for path in save(checkout, finding) if checkout else ():
+    for path in written:
         print(f"written: {path}")
     print()
 
 
-def _findings(fuzz: Fuzzer, options: argparse.Namespace, start: float) -> Iterator[Finding]:
+def _findings(fuzz: Fuzzer, options: argparse.Namespace, start: float, progress: ProgressLine) -> Iterator[Finding]:
     """What is found, until the runs or the minutes are over."""
     end = start + 60 * options.minutes if options.minutes else None
     for seed in count(options.seed):
@@ -175,6 +202,7 @@ def _findings(fuzz: Fuzzer, options: argparse.Namespace, start: float) -> Iterat
             if end is not None and time.monotonic() >= end:
                 return
             yield from fuzz.run(name, seed)
+            progress.step()
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -187,6 +215,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--runs", type=_positive(int), metavar="N", help="the number of seeds per format")
     limit.add_argument("--minutes", type=_positive(float), metavar="M", help="the duration")
+    parser.add_argument("--json", action="store_true", help="write findings and the summary as JSON lines")
     parser.add_argument("--write", action="store_true", help="write findings into the corpus")
     return parser.parse_args(arguments)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
@@ -55,6 +56,11 @@ class Finding:
     def command(self) -> str:
         """The command that finds it again."""
         return f"{self.program or f'python -m tools.fuzz {self.format}'} --seed {self.seed} --runs 1"
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as plain data."""
+        found = {"kind": self.kind, "format": self.format, "seed": self.seed, "text": self.text}
+        return {"type": "finding", **found, "message": self.message, "command": self.command}
 
     def __str__(self) -> str:
         """The finding as lines, without a line break at the end."""

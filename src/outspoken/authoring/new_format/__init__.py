@@ -7,6 +7,7 @@ Without any of them, the grammar is a skeleton.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from datetime import date
@@ -41,18 +42,26 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     checkout = checkout or Checkout()
     try:
         given = _parser().parse_args(arguments)
+    except WrongUseError as error:
+        return refuse("new_format: ", error, checkout)
+    try:
         _check(given, checkout)
         draft = _drafted(given, checkout)
     except (WrongUseError, TemplateError, OutspokenError) as error:
         if isinstance(error, GrammarError):
-            return _failed(f"the grammar that came of it cannot be used: {error}")
+            return _failed(f"the grammar that came of it cannot be used: {error}", checkout)
         return refuse("new_format: ", error, checkout)
     except UnclearError as error:
-        return _failed(f"nothing was written: {error}")
+        return _failed(f"nothing was written: {error}", checkout)
     except AlreadyReadError as known:
-        print("\n".join(known.lines))
+        print(json.dumps({"written": [], "remarks": known.lines}) if given.json else "\n".join(known.lines))
         return 0
-    _report(draft, write(draft, checkout), checkout)
+    written = write(draft, checkout)
+    if given.json:
+        paths = [checkout.shown(path) for path in written]
+        print(json.dumps({"written": paths, "remarks": draft.remarks}, ensure_ascii=False))
+    else:
+        _report(draft, written, checkout)
     return 0
 
 
@@ -62,6 +71,7 @@ def _parser() -> _Parser:
     parser.add_argument("--like", metavar="FORMAT", help="the format that it resembles; default: the nearest one")
     parser.add_argument("--from", metavar="FILE", dest="responses", nargs="+", type=Path, help="raw responses")
     parser.add_argument("--template", metavar="FILE", type=Path, help="a chat template, or a tokenizer_config.json")
+    parser.add_argument("--json", action="store_true", help="write the paths and the remarks as JSON")
     parser.add_argument("--force", action="store_true", help="write it even if a format reads all of it already")
     return parser
 
@@ -125,8 +135,8 @@ def _responses(paths: list[Path]) -> dict[str, str]:
     return texts
 
 
-def _failed(message: str) -> int:
-    print(f"new_format: {message}", file=sys.stderr)
+def _failed(message: str, checkout: Checkout) -> int:
+    print(f"{'new_format' if checkout.is_project else 'outspoken'}: {message}", file=sys.stderr)
     return 1
 
 

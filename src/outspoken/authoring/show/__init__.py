@@ -1,7 +1,7 @@
 """Show how a response is read: tokens, tree, segments, and where the grammar rejects it.
 
-Run as `python -m tools.show NAME FILE [--stream N] [--trace] [--html OUT]`. NAME is a format, an alias of one or
-`auto`; FILE a file, `-`, or a case of the corpus: `ok/one_call`, `<format>-ok-one_call`.
+Run as `python -m tools.show NAME FILE [--stream N] [--trace] [--json] [--html OUT]`. NAME is a format, an alias of one
+or `auto`; FILE a file, `-`, or a case of the corpus: `ok/one_call`, `<format>-ok-one_call`.
 
 Exit codes: 0 it was shown, 1 the stream gives another reply than the whole text, 2 wrong use.
 """
@@ -9,6 +9,7 @@ Exit codes: 0 it was shown, 1 the stream gives another reply than the whole text
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from outspoken.authoring.shared.arguments import ArgumentParser, refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import KINDS, Case, load
 
+from .as_json import as_json
 from .model import ResponseView, show
 from .page import MOST, page
 from .terminal import draw
@@ -47,6 +49,8 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
             view = _view(given, checkout)
         if given.html:
             _write(Path(given.html), view)
+        elif given.json:
+            print(json.dumps(as_json(view, stream=given.stream is not None, trace=given.trace), ensure_ascii=False))
         else:
             draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace)
     except (UsageError, OutspokenError) as error:
@@ -60,6 +64,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="a file, `-`, or a case of the corpus: `ok/one_call`")
     parser.add_argument("--stream", type=_size, metavar="N", help="read N characters at a time, and show each piece")
     parser.add_argument("--trace", action="store_true", help="show each step, and what was acceptable there")
+    parser.add_argument("--json", action="store_true", help="write all of it as a line of JSON")
     parser.add_argument("--html", metavar="OUT", help="write a page that shows all of it, and nothing else")
     parser.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model was given")
     parser.add_argument("--prefix", help=r"what the prompt had opened already (`<think>\n`)")

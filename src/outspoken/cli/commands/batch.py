@@ -61,7 +61,8 @@ _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :in
 
 @declare(
     "batch",
-    "Read files of responses with every core, into a folder of results.",
+    "Read files of responses with every core, into a folder of results."
+    "\n\nIN is a file of JSON lines (also .gz, .zst) or of Parquet, a folder, or a pattern.",
     [
         ("outspoken batch logs/ --out parsed/", "all files of a folder; the text is in the column `text`"),
         ("outspoken batch a.jsonl.gz -o parsed/ -f hermes --id-column id", "one file in a known format"),
@@ -80,7 +81,7 @@ _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :in
 )
 @reading_options(format=None, format_help="a format's name or alias, or auto; default: auto")
 @_column_options
-@option("-P", "--provider", type=Name(provider_names), metavar="NAME", section=READING,
+@option("-P", "--provider", type=Name(provider_names, "provider"), metavar="NAME", section=READING,
         help="the rows are bodies of this provider's responses")  # fmt: skip
 @option("--keep", multiple=True, metavar="C", section="Columns", help=_KEEP)
 @option("--max-chars", type=Number(), default=16_000_000, metavar="N", section="Limits",

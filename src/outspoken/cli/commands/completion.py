@@ -19,14 +19,14 @@ VARIABLE = "_OUTSPOKEN_COMPLETE"
 
 @declare(
     "completion",
-    "Print the script that completes commands, options, formats, providers and files in a shell. "
-    "Without SHELL, it is the one that the variable SHELL names.",
+    "Print the script that completes commands, options, formats, providers and files in a shell."
+    "\n\nSHELL is bash, zsh or fish; by default the one that the variable SHELL names.",
     [
         ('eval "$(outspoken completion bash)"', "in ~/.bashrc; for zsh the same in ~/.zshrc, with zsh"),
         ("outspoken completion fish > ~/.config/fish/completions/outspoken.fish", "for fish, once"),
     ],
 )
-@click.argument("shell", required=False, type=Choice(SHELLS), metavar=f"[{'|'.join(SHELLS)}]")
+@click.argument("shell", required=False, type=Choice(SHELLS), metavar="[SHELL]")
 def run(shell: str | None) -> int:
     """Print the script."""
     shell = shell or PurePath(os.environ.get("SHELL", "")).name

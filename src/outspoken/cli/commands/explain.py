@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import Inputs, Reading, Source, color_option, input_options, json_option, reading_options
+from outspoken.cli.options import (
+    FILES_HELP,
+    Inputs,
+    Reading,
+    Source,
+    color_option,
+    input_options,
+    json_option,
+    reading_options,
+)
 from outspoken.cli.results import exit_code, print_json, print_title
 from outspoken.cli.types import Name
 from outspoken.grammar import registry
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 
 @declare(
     "explain",
-    "Show a response part by part, the formats that match it, and why.",
+    "Show a response part by part, the formats that match it, and why." + FILES_HELP,
     [
         ("outspoken explain response.txt", "name the parts, and the formats that fit"),
         ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import READING, Inputs, Reading, color_option, input_options, json_option, reading_options
+from outspoken.cli.options import (
+    FILES_HELP,
+    READING,
+    Inputs,
+    Reading,
+    color_option,
+    input_options,
+    json_option,
+    reading_options,
+)
 from outspoken.cli.registries import load_registry
 from outspoken.cli.results import exit_code, print_event, print_reply, print_title
 from outspoken.cli.types import Number
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 
 @declare(
     "parse",
-    "Parse responses and show their segments: text, reasoning, calls, actions, and what was damaged.",
+    "Parse responses and show their segments: text, reasoning, calls, actions, and what was damaged." + FILES_HELP,
     [
         ("outspoken parse response.txt", "detect the format, and show what is in the response"),
         ("outspoken parse -f hermes -T tools.json --json < response.txt", "a known format, as JSON"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import socket
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -9,6 +12,7 @@ from outspoken.cli.framework import declare, option
 from outspoken.cli.options import format_option
 from outspoken.cli.types import Choice, Number
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
+from outspoken.terminal.errors import UsageError
 
 #: The limits of the proxy, by the names of its settings.
 _LIMITS = {
@@ -44,7 +48,7 @@ def _limits(run: Callable[..., int]) -> Callable[..., int]:
 @option("-u", "--upstream", required=True, metavar="URL", section="Server",
         help="the server's base URL, as clients take it")  # fmt: skip
 @option("--host", default="127.0.0.1", metavar="NAME", section="Server", help="default: 127.0.0.1")
-@option("--port", type=Number(least=0), default=8080, metavar="N", section="Server", help="default: 8080")
+@option("--port", type=Number(least=0, most=65535), default=8080, metavar="N", section="Server", help="default: 8080")
 @option("--log-requests/--no-log-requests", default=True, section="Server",
         help="write a line for each request to standard error; default: yes")  # fmt: skip
 @format_option(words="the format of the model's output: a name or alias, or auto")
@@ -60,5 +64,24 @@ def run(host: str, port: int, **settings: Any) -> int:
     """Serve until the process is asked to stop."""
     from outspoken.serving.run import run as serve
 
-    serve(ServerSettings(**settings), host, port)
+    checked = ServerSettings(**settings)
+    _check_port(host, port)
+    serve(checked, host, port)
     return 0
+
+
+def _check_port(host: str, port: int) -> None:
+    """Raise UsageError if nothing can listen there; the server would only log it."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            if os.name == "posix":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except (OSError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise UsageError(f"port {port} of {host} is in use; choose another with `--port`") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UsageError(
+            f"cannot listen on {host}, port {port}: {reason}; choose others with `--host` and `--port`"
+        ) from error

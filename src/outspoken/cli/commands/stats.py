@@ -20,6 +20,7 @@ from outspoken.processing.stats import ParseStats
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
 from outspoken.terminal.inputs import read_text
+from outspoken.terminal.progress import ProgressLine
 
 #: The suffixes of files with a response on each line, and the keys that hold its text.
 _LINE_SUFFIXES, _TEXT_KEYS = (".jsonl", ".ndjson"), ("text", "response")
@@ -41,7 +42,9 @@ class LineError(ValueError):
 
 @declare(
     "stats",
-    "Count how many responses are ok, repaired, truncated or invalid, by format.",
+    "Count how many responses are ok, repaired, truncated or invalid, by format."
+    "\n\nFILE is a response. In `.jsonl` files and standard input (`-`), each line is an object with `text` or "
+    "`response`, and if need be `format`, `prefix` and `finish_reason`.",
     [
         ("outspoken stats responses.jsonl", "an object with `text` on each line"),
         ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
@@ -77,14 +80,17 @@ def run(
         )
 
     problems = 0
-    for path in given_files(files):
-        for found in _responses(path):
-            problems += not _count(processor, found, reading)
+    with ProgressLine("responses") as progress:
+        for path in given_files(files):
+            for found in _responses(path):
+                problems += not _count(processor, found, reading, progress)
     print(stats.to_json() if as_json else stats.to_table())
     return int(problems > 0)
 
 
-def _count(processor: Callable[[str], ResponseProcessor], found: Response | str, reading: Reading) -> bool:
+def _count(
+    processor: Callable[[str], ResponseProcessor], found: Response | str, reading: Reading, progress: ProgressLine
+) -> bool:
     """Process a response. Returns False after printing the problem, if there is one."""
     problem = found
     if isinstance(found, Response):
@@ -97,7 +103,9 @@ def _count(processor: Callable[[str], ResponseProcessor], found: Response | str,
         except OutspokenError as error:
             problem = f"{found.place}: {error}"
         else:
+            progress.step()
             return True
+    progress.clear()
     print(f"outspoken: {visible(' '.join(str(problem).split()))}", file=sys.stderr)
     return False
 

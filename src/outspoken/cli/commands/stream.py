@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from outspoken.cli.framework import declare, option
-from outspoken.cli.options import READING, Inputs, Reading, color_option, input_options, json_option, reading_options
+from outspoken.cli.options import (
+    FILES_HELP,
+    READING,
+    Inputs,
+    Reading,
+    color_option,
+    input_options,
+    json_option,
+    reading_options,
+)
 from outspoken.cli.results import exit_code, print_event, print_title
 from outspoken.cli.types import Name, provider_names
+from outspoken.providers.errors import ProviderFormatError
 from outspoken.providers.events import Failed, Finished, ProviderEvent, RefusalDelta, UsageReported
-from outspoken.providers.stream import PROVIDER_FORMAT, stream_response
+from outspoken.providers.stream import PROVIDER_FORMAT, ProviderOptions, stream_response
 from outspoken.results import events as results
 from outspoken.results.printing import one_line
 from outspoken.results.snippet import visible
+from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import CHUNK_SIZE
 from outspoken.terminal.outputs import Writer, make_writer
 
@@ -23,7 +36,7 @@ if TYPE_CHECKING:
 
 @declare(
     "stream",
-    "Show the stream of a provider as it arrives: reasoning, text, calls and usage.",
+    "Show the stream of a provider as it arrives: reasoning, text, calls and usage." + FILES_HELP,
     [
         ("curl -sN $URL -d @request.json | outspoken stream -f hermes", "a live stream whose content is in a format"),
         ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
@@ -31,36 +44,40 @@ if TYPE_CHECKING:
 )
 @input_options
 @option(
-    "-P", "--provider", type=Name(provider_names), default="openai", metavar="NAME", section=READING,
+    "-P", "--provider", type=Name(provider_names, "provider"), default="openai", metavar="NAME", section=READING,
     help="the provider of the stream; default: openai",
 )  # fmt: skip
 @reading_options(
-    format=None, format_help="the format of the content: a name or alias, or auto; default: the provider's"
+    format=None,
+    format_help="the format of the content: a name or alias, or auto; default: the provider's",
+    finish_reason=False,
 )
 @json_option("write events as JSON lines")
 @color_option
 def run(inputs: Inputs, provider: str, reading: Reading, as_json: bool, color: str) -> int:
     """Show the streams. Returns 1 if one has errors."""
-    sources, codes, tools = inputs.sources(), [0], reading.tools
+    sources, codes = inputs.sources(), [0]
+    options: ProviderOptions = {
+        "tools": reading.tools,
+        "prefix": reading.prefix,
+        "repair": reading.repair,
+        "screen": reading.screen,
+    }
     for source in sources:
         name = source.name if len(sources) > 1 else None
         print_title(name, as_json=as_json)
-        stream = stream_response(
-            source.chunks(CHUNK_SIZE),
-            provider,
-            reading.format or PROVIDER_FORMAT,
-            tools=tools,
-            prefix=reading.prefix,
-            repair=reading.repair,
-            screen=reading.screen,
-        )
-        view = LiveView(make_writer(color))
-        for event in stream:
-            if as_json:
-                print_event(event, name)
-            else:
-                view.show(event)
-        codes.append(1 if stream.reply.error is not None else exit_code(stream.reply))
+        chunks = source.chunks(CHUNK_SIZE)
+        stream = stream_response(chunks, provider, reading.format or PROVIDER_FORMAT, **options)
+        show = partial(print_event, file=name) if as_json else LiveView(make_writer(color)).show
+        try:
+            for event in stream:
+                show(event)
+        except ProviderFormatError as error:
+            raise UsageError(f"{source.name}: {error}; `outspoken parse` reads the text of a response") from error
+        reply = stream.reply
+        if not (reply.raw or reply.segments or reply.finish_reason or reply.error or reply.id):
+            print(f"outspoken: warning: nothing arrived from {visible(source.name)}", file=sys.stderr)
+        codes.append(1 if reply.error is not None else exit_code(reply))
     return max(codes)
 
 

@@ -6,6 +6,7 @@ import click
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import declare, option
+from outspoken.cli.options import json_option
 from outspoken.cli.types import File
 
 
@@ -19,6 +20,8 @@ from outspoken.cli.types import File
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=File())
 @option("--explain", is_flag=True, help="print both derivations of each conflict")
-def run(files: tuple[str, ...], explain: bool) -> int:
+@json_option("write the findings as JSON, a line for each grammar")
+def run(files: tuple[str, ...], explain: bool, as_json: bool) -> int:
     """Check the grammars, and return the highest exit code."""
-    return max([run_tool("check", file, ["--explain"] if explain else []) for file in files])
+    words = [*(["--explain"] if explain else []), *(["--json"] if as_json else [])]
+    return max([run_tool("check", file, words) for file in files])

@@ -6,6 +6,7 @@ import click
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import declare, option
+from outspoken.cli.options import json_option
 from outspoken.cli.types import File, Number
 from outspoken.terminal.errors import UsageError
 
@@ -25,10 +26,12 @@ _RUNS = 100
 @option("--runs", type=Number(), metavar="N", help=f"the number of responses; default: {_RUNS}")
 @option("--minutes", type=Number(fraction=True), metavar="M", help="the duration")
 @option("--seed", type=Number(least=None), metavar="N", help="the first seed; default: 0")
-def run(files: tuple[str, ...], runs: int | None, minutes: float | None, seed: int | None) -> int:
+@json_option("write findings and summaries as JSON lines")
+def run(files: tuple[str, ...], runs: int | None, minutes: float | None, seed: int | None, as_json: bool) -> int:
     """Fuzz the grammars, and return the highest exit code."""
     if runs and minutes:
         raise UsageError("give `--runs` or `--minutes`, not both")
     words = [f"--minutes={minutes}"] if minutes else [f"--runs={runs or _RUNS}"]
     words += [f"--seed={seed}"] if seed is not None else []
+    words += ["--json"] if as_json else []
     return max([run_tool("fuzz", file, words) for file in files])

@@ -6,6 +6,7 @@ import click
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import declare, option
+from outspoken.cli.options import json_option
 from outspoken.cli.types import File, Name, format_names
 
 
@@ -18,11 +19,15 @@ from outspoken.cli.types import File, Name, format_names
     ],
 )
 @click.argument("file", metavar="FILE", type=File())
-@option("--from", "from_", several=True, type=File(), metavar="RESPONSE...", help="files with raw responses")
+@option(
+    "--from", "from_", several=True, until=".lark", type=File(), metavar="RESPONSE...", help="files with raw responses"
+)
 @option("--template", type=File(), metavar="FILE", help="a chat template, or a tokenizer_config.json")
 @option("--like", type=Name(format_names), metavar="FORMAT", help="the format that it resembles; default: the nearest")
 @option("--force", is_flag=True, help="write it even if a format reads all of it already")
-def run(file: str, from_: tuple[str, ...], template: str | None, like: str | None, force: bool) -> int:
+@json_option("write the paths and the remarks as JSON")
+def run(file: str, from_: tuple[str, ...], template: str | None, like: str | None, force: bool, as_json: bool) -> int:
     """Write the grammar."""
     words = [*(["--template", template] if template else []), *(["--like", like] if like else [])]
+    words += ["--json"] if as_json else []
     return run_tool("new", file, [*words, *(["--force"] if force else []), *(["--from", *from_] if from_ else [])])

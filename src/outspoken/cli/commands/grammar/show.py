@@ -6,13 +6,14 @@ import click
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import declare, option
-from outspoken.cli.options import prefix_option, tools_option
+from outspoken.cli.options import json_option, prefix_option, tools_option
 from outspoken.cli.types import File, Number
 
 
 @declare(
     "show",
-    "Show how a response is read: tokens, tree, segments, and where the grammar rejects it.",
+    "Show how a response is read: tokens, tree, segments, and where the grammar rejects it."
+    "\n\nRESPONSE is a file, `-` for standard input, or a case of the grammar, such as ok/one_call.",
     [
         ("outspoken grammar show my_tags.lark response.txt", "a file"),
         ("outspoken grammar show my_tags.lark ok/one_call --trace", "a case of the grammar, step by step"),
@@ -25,6 +26,7 @@ from outspoken.cli.types import File, Number
 @option("--html", type=File(), metavar="OUT", help="write a page that shows all of it, and nothing else")
 @tools_option
 @prefix_option
+@json_option("write tokens, tree and reply as a line of JSON")
 def run(
     file: str,
     response: str,
@@ -33,9 +35,11 @@ def run(
     html: str | None,
     tools: str | None,
     prefix: str | None,
+    as_json: bool,
 ) -> int:
     """Show the response."""
     words = [f"--stream={stream}"] if stream else []
     words += ["--trace"] if trace else []
+    words += ["--json"] if as_json else []
     given = {"html": html, "tools": tools, "prefix": prefix}
     return run_tool("show", file, [response, *words, *[f"--{name}={value}" for name, value in given.items() if value]])
