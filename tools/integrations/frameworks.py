@@ -35,6 +35,7 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "llama_index": TestedFramework("frameworks", "llama_index"),
     "smolagents": TestedFramework("frameworks", "smolagents"),
     "haystack": TestedFramework("frameworks", "haystack"),
+    "dspy": TestedFramework("frameworks", "dspy"),
     "litellm": TestedFramework("litellm", "litellm"),
     "vllm": TestedFramework("servers", "vllm"),
     "sglang": TestedFramework("servers", "sglang"),
@@ -49,7 +50,10 @@ GROUPS: dict[str, Group] = {
             *("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1", "smolagents==1.26.0"),
             *("haystack-ai==3.4.0", "dspy==3.4.1"),
         ),
-        variables=(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),
+        variables=(
+            *(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),
+            ("DSPY_CACHEDIR", ".venv-integrations/frameworks/dspy-cache"),
+        ),
         ignored=("ignore::DeprecationWarning",),
     ),
     # litellm needs openai 2, openai-agents 3. It reads a list of prices from the network when it is imported.

@@ -1,0 +1,225 @@
+"""DSPy: `OutspokenAdapter` is a `ChatAdapter` that also reads calls as the model writes them, in its own format.
+
+    import dspy
+    from outspoken.integrations.dspy import OutspokenAdapter
+
+    def tide(place: str) -> str:
+        "The hour of high tide."
+        return f"High tide in {place} at nine."
+
+    server = dspy.LM("openai/qwen3-coder", api_base="http://localhost:8000/v1", api_key="none")
+    dspy.configure(lm=server, adapter=OutspokenAdapter("qwen3_coder"))
+    agent = dspy.ReActV2("question -> answer", tools=[tide])
+    print(agent(question="When is high tide in Brest?").answer)
+
+Calls are in the field of type `dspy.ToolCalls`, or in those of `dspy.ReAct`; reasoning is in fields of type
+`dspy.Reasoning` that the model left out. A call that is truncated or invalid raises DSPy's `AdapterParseError`. Before
+that, the model is asked once more with what is wrong, unless `use_json_adapter_fallback` is False. `on_reply` gets each
+response with its repairs and problems, for which DSPy has no place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from json import dumps
+from typing import Any, cast
+
+from outspoken.json import read_json
+from outspoken.parsing.parser import Parser
+from outspoken.results.edits import RepairLimit
+from outspoken.results.replies import Reply
+from outspoken.results.settings import Settings
+
+from .framework import Framework
+from .messages import CallIds, has_failed_call, identified_calls, retry_message
+
+_DSPY = Framework("dspy", "dspy", "3.4")
+_dspy = _DSPY.load("dspy")
+_adapters = _DSPY.load("dspy.adapters.chat_adapter")
+_utils = _DSPY.load("dspy.adapters.utils")
+_base = _DSPY.load("dspy.adapters.base")
+_exceptions = _DSPY.load("dspy.utils.exceptions")
+
+#: The output fields of `dspy.ReAct` that a call fills.
+_NAME, _ARGUMENTS, _THOUGHT = "next_tool_name", "next_tool_args", "next_thought"
+_ONE_CALL = "(Only the first of {} calls was run. Write one call at a time.)"
+_BROKEN = "The JSON of `{1}` in your last response is {0}, and no tool was run. Write the whole response again."
+#: What the header of each section begins with.
+_SECTION = "[[ ## "
+
+
+@dataclass
+class _Request:
+    """The tools of a request, and the response that was refused, with what the model should know."""
+
+    tools: Sequence[dict[str, Any]] = ()
+    refused: tuple[str, str] | None = None
+
+
+_REQUEST: ContextVar[_Request | None] = ContextVar("outspoken_dspy_request", default=None)
+
+
+class OutspokenAdapter(_adapters.ChatAdapter):
+    """A `ChatAdapter` that reads calls in a format, with or without sections of fields around them.
+
+    `format` is the name of a format, or "auto"; `repair` and `settings` are those of `outspoken.Parser`, and `prefix`
+    is that of `Parser.parse`. `on_reply` is called with each response that was read. `options` are those of
+    `dspy.ChatAdapter`: with `use_native_function_calling`, DSPy sends the tools to servers that can render them.
+
+    DSPy does not pass on why a response ended, so a call whose end is missing is taken as cut. If the server removes
+    the marker that ends a call, pass `finish_reason="stop"`. Raises what `Parser` raises.
+    """
+
+    def __init__(
+        self,
+        format: str = "auto",
+        *,
+        prefix: str | None = None,
+        repair: RepairLimit | None = None,
+        settings: Settings | None = None,
+        finish_reason: str | None = None,
+        on_reply: Callable[[Reply], None] | None = None,
+        **options: Any,
+    ) -> None:
+        _adapters.ChatAdapter.__init__(self, **options)
+        self._prefix, self._finish_reason, self._on_reply = prefix, finish_reason, on_reply
+        self._make_parser = partial(Parser, format, repair=repair, settings=settings)
+        self._make_parser()  # wrong options fail here
+
+    def __call__(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
+        """Ask the LM, and return the fields of its responses."""
+        with _request(inputs):
+            return _adapters.ChatAdapter.__call__(self, lm, lm_kwargs, signature, demos, inputs)
+
+    async def acall(self, lm: Any, lm_kwargs: Any, signature: Any, demos: Any, inputs: Any) -> Any:
+        """Ask the LM, and return the fields of its responses."""
+        with _request(inputs):
+            return await _adapters.ChatAdapter.acall(self, lm, lm_kwargs, signature, demos, inputs)
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        """Read a response into the fields of a signature. Raises AdapterParseError if a call cannot be run."""
+        return self._fields(signature, completion, self._reply(completion))
+
+    def _make_json_adapter_fallback(self) -> Any:
+        request = _REQUEST.get()
+        if request is None or request.refused is None:
+            return _adapters.ChatAdapter._make_json_adapter_fallback(self)
+        return _AskAgain(self, *request.refused)
+
+    def _call_postprocess(self, processed: Any, original: Any, outputs: Any, lm: Any, lm_kwargs: Any) -> Any:
+        return [self._values(processed, original, output, lm, lm_kwargs) for output in outputs]
+
+    def _values(self, processed: Any, original: Any, output: Any, lm: Any, lm_kwargs: Any) -> Any:
+        """The fields of an output of the LM. If DSPy expects calls of the server, there may be calls in the text."""
+        given = {"text": output} if isinstance(output, str) else output
+        name, text = self._get_tool_call_output_field_name(original), given.get("text") or ""
+        if text and name and name not in processed.output_fields:
+            reply = self._reply(text)
+            if reply.tool_calls or has_failed_call(reply):
+                own = [_base._provider_tool_call_to_tool_call_dict(call) for call in given.get("tool_calls") or ()]
+                found = self._fields(original, text, reply)
+                found[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
+                return {**found, **({"logprobs": given["logprobs"]} if given.get("logprobs") else {})}
+            given = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
+            return _adapters.ChatAdapter._call_postprocess(self, processed, original, [given], lm, lm_kwargs)[0]
+        return _adapters.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
+
+    def _reply(self, text: str) -> Reply:
+        request = _REQUEST.get() or _Request()
+        parser: Parser = self._make_parser(tools=[*request.tools])
+        return parser.parse(text, prefix=self._prefix, finish_reason=self._finish_reason)
+
+    def _fields(self, signature: Any, completion: str, reply: Reply) -> dict[str, Any]:
+        """The fields of a signature: of calls, of sections, and of reasoning and text without a section."""
+        if self._on_reply is not None:
+            self._on_reply(reply)
+        found = self._of_calls(signature, reply)
+        of_calls = [*found] if reply.tool_calls else []
+        text = reply.text if of_calls or (reply.reasoning and not reply.tool_calls) else completion
+        said = reply.reasoning or ("" if _SECTION in reply.text else reply.text)
+        rest = signature
+        for name, field in signature.output_fields.items():
+            if name not in found and _section(text, name) is None:
+                if _is_reasoning(name, field) and said and (of_calls or reply.reasoning):
+                    found[name] = said if field.annotation is str else _dspy.Reasoning(content=said)
+                elif of_calls and field.is_required():
+                    found[name] = said if field.annotation is str else None
+            rest = rest.delete(name) if name in found else rest
+        found |= _adapters.ChatAdapter.parse(self, rest, text) if rest.output_fields else {}
+        if _NAME in of_calls and len(reply.tool_calls) > 1 and isinstance(found.get(_THOUGHT), str):
+            found[_THOUGHT] = f"{found[_THOUGHT]}\n{_ONE_CALL.format(len(reply.tool_calls))}".strip()
+        return {name: found[name] for name in signature.output_fields}
+
+    def _of_calls(self, signature: Any, reply: Reply) -> dict[str, Any]:
+        """The fields for calls, if there are calls and a place for them. Raises AdapterParseError if one cannot run."""
+        field = self._get_tool_call_output_field_name(signature)
+        if not field and not {_NAME, _ARGUMENTS} <= set(signature.output_fields):
+            return {}
+        calls = [] if has_failed_call(reply) else identified_calls(reply, CallIds())
+        if calls and field:
+            given = [{"id": call.id, "name": call.name, "args": call.arguments} for call in calls]
+            return {field: _dspy.ToolCalls.from_dict_list(given)}
+        if calls:
+            return {_NAME: calls[0].name, _ARGUMENTS: calls[0].arguments}
+        section = _section(reply.text if reply.reasoning else reply.raw, field or _ARGUMENTS)
+        if reply.unfinished_tool_calls or (has_failed_call(reply) and not section):
+            raise self._refused(signature, reply.raw, retry_message(reply))
+        return self._of_section(signature, field or _ARGUMENTS, section, reply.raw) if section else {}
+
+    def _of_section(self, signature: Any, field: str, section: str, raw: str) -> dict[str, Any]:
+        """The field of a section with calls or arguments, which DSPy would complete if it were cut."""
+        reading = read_json(section)
+        if reading.status in ("truncated", "invalid"):
+            raise self._refused(signature, raw, _BROKEN.format(reading.status, field))
+        return {field: _utils.parse_value(dumps(reading.value), signature.output_fields[field].annotation)}
+
+    def _refused(self, signature: Any, raw: str, told: str) -> Exception:
+        if request := _REQUEST.get():
+            request.refused = (raw, told)
+        return _exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
+
+
+def _is_reasoning(name: str, field: Any) -> bool:
+    """True for a field of reasoning: by its type, or that of `dspy.ChainOfThought`."""
+    return field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
+
+
+def _section(text: str, name: str) -> str | None:
+    """The first section of a name; None if there is none."""
+    found = re.search(rf"^[ \t]*\[\[ ## {name} ## \]\](.*?)(?=^[ \t]*\[\[ ## \w+ ## \]\]|\Z)", text, re.M | re.S)
+    return found and found[1].strip()
+
+
+class _AskAgain(OutspokenAdapter):
+    """Asks the LM again, with what it wrote and what is wrong with it."""
+
+    def __init__(self, first: OutspokenAdapter, wrote: str, told: str) -> None:
+        self.__dict__ |= first.__dict__
+        self.use_json_adapter_fallback = False
+        self._told = [{"role": "assistant", "content": wrote}, {"role": "user", "content": told}]
+
+    def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, Any]]:
+        return [*_adapters.ChatAdapter.format(self, signature, demos, inputs), *self._told]
+
+
+@contextmanager
+def _request(inputs: dict[str, Any]) -> Generator[None]:
+    """Keeps the tools among the inputs of a request while its response is read."""
+    found: list[Any] = []
+    for value in inputs.values():
+        found += cast("list[Any]", value) if isinstance(value, list) else [value]
+    tools = [one.format_as_litellm_function_call() for one in found if isinstance(one, _dspy.Tool)]
+    token = _REQUEST.set(_Request(tools))
+    try:
+        yield
+    finally:
+        _REQUEST.reset(token)
+
+
+# Listeners of streams know the layout of the sections by the name of the adapter.
+OutspokenAdapter.__name__ = _AskAgain.__name__ = _adapters.ChatAdapter.__name__
