@@ -182,7 +182,7 @@ def test_a_cut_section_is_not_completed_and_run(calls: str) -> None:
     agent = dspy.ReAct("question -> answer", tools=tools_of(ran))
     assert asked(agent, script, OutspokenAdapter("hermes"), question="When?").answer == ANSWER
     assert ran == [("tide", {"place": "Brest"})]
-    assert "The JSON of `next_tool_args` is truncated" in script.sent[1][-1]["content"]
+    assert "`next_tool_args` in your last response is truncated" in script.sent[1][-1]["content"]
 
 
 def test_calls_without_a_field_for_them_stay_text() -> None:
