@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import Any, cast
 
 
+#: The part of the code that is no Python.
+GRAMMARS = "grammars"
+
+
 def digest_of(root: Path, path: str, formats: Iterable[str] = ()) -> str:
-    """The digest of a module, of all modules below a folder, or of the grammars of `formats` for `grammars`.
+    """The digest of a module, of all modules below a folder, or of the grammars of `formats` for `GRAMMARS`.
 
     `path` leads from the top of the checkout, `root`. Raises FileNotFoundError if there is nothing.
     """
     where = root / path
     parts = hashlib.sha256()
-    files = _grammars(where, formats) if path == "grammars" else _modules(where)
+    files = _grammars(where, formats) if path == GRAMMARS else _modules(where)
     for file in files:
         parts.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
-        parts.update(file.read_bytes() if path == "grammars" else _statements(file))
+        parts.update(file.read_bytes() if path == GRAMMARS else _statements(file))
     return parts.hexdigest()[:16]
 
 

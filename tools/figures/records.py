@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from outspoken.authoring.shared.checkout import TOP
 
-from .digests import digest_of
+from .digests import GRAMMARS, digest_of
 from .registry import FIGURES, Figure
 
 PATH = Path(__file__).parent / "figures.json"
@@ -62,20 +62,32 @@ def save(records: dict[str, Record], path: Path = PATH) -> None:
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def digests(figure: Figure, formats: list[str], root: Path = TOP) -> dict[str, str]:
-    """The digest of each part of the code of a figure."""
-    return {path: digest_of(root, path, formats) for path in figure.code}
+#: Digests that were made already, by their arguments.
+_Made = dict[tuple[str, tuple[str, ...]], str]
 
 
-def changed(figure: Figure, record: Record | None, root: Path = TOP) -> list[str]:
+def digests(figure: Figure, formats: list[str], root: Path = TOP, made: _Made | None = None) -> dict[str, str]:
+    """The digest of each part of the code of a figure. `made` keeps those that several figures have."""
+    made = {} if made is None else made
+    found: dict[str, str] = {}
+    for path in figure.code:
+        key = (path, tuple(formats) if path == GRAMMARS else ())
+        if key not in made:
+            made[key] = digest_of(root, *key)
+        found[path] = made[key]
+    return found
+
+
+def changed(figure: Figure, record: Record | None, root: Path = TOP, made: _Made | None = None) -> list[str]:
     """The parts of the code that are other ones than those that were measured; all of them if nothing was."""
     if record is None:
         return [*figure.code]
-    current = digests(figure, record.formats, root)
+    current = digests(figure, record.formats, root, made)
     return [path for path in current | record.code if current.get(path) != record.code.get(path)]
 
 
 def stale(records: dict[str, Record], root: Path = TOP) -> dict[str, list[str]]:
     """The figures that are older than their code, with the parts of it that have changed."""
-    found = {name: changed(figure, records.get(name), root) for name, figure in FIGURES.items()}
+    made: _Made = {}
+    found = {name: changed(figure, records.get(name), root, made) for name, figure in FIGURES.items()}
     return {name: parts for name, parts in found.items() if parts}
