@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-
 #: The part of the code that is no Python.
 GRAMMARS = "grammars"
 
