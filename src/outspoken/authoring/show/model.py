@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from outspoken import Reply, parse
+from outspoken import Reply, Screen, parse
+from outspoken.grammar import registry
 from outspoken.grammar.automaton import Config
 from outspoken.parsing.options import read_options
 from outspoken.parsing.session import TextJoiner
@@ -18,6 +19,7 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.explain import segment_title, segment_value
 
 from .configurations import Configs, ConfigView, Expected
+from .deltas import delta
 from .session import TracedSession
 from .syntax_errors import refusals
 from .trace import Span, Step
@@ -94,6 +96,7 @@ class Moment:
 class ResponseView:
     """What the terminal and the page show of one response. Offsets are into `raw`, without the prompt prefix.
 
+    `deltas` says what each of the `events` adds to the reply; see `deltas.delta`.
     `difference` compares the streamed reply with that of the whole text; it is empty unless there is a defect.
     """
 
@@ -111,6 +114,7 @@ class ResponseView:
     configs: list[ConfigView] = field(default_factory=list[ConfigView])
     moments: list[Moment] = field(default_factory=list[Moment])
     events: list[str] = field(default_factory=list[str])
+    deltas: list[str] = field(default_factory=list[str])
     openers: list[Expected] = field(default_factory=list[Expected])
     difference: list[str] = field(default_factory=list[str])
 
@@ -147,15 +151,26 @@ class ResponseView:
         return whole[max(start + shift, 0) : max(end + shift, 0)]
 
 
-def show(text: str, source: str, requested: str, *, tools: Any = None, prefix: str = "", size: int = 0) -> ResponseView:
+def show(
+    text: str,
+    source: str,
+    requested: str,
+    *,
+    tools: Any = None,
+    prefix: str | None = "",
+    size: int = 0,
+    screen: Screen | None = None,
+    finish_reason: str | None = None,
+) -> ResponseView:
     """Read a response in pieces of `size` characters (0: in one piece).
 
-    Raises what the library raises for wrong use: UnknownFormatError, GrammarError, ToolError, LimitError.
+    With None for `prefix`, the format's prompts end as they always do. Raises what the library raises for wrong use:
+    UnknownFormatError, GrammarError, ToolError, LimitError.
     """
-    recorder = _Recorder(requested, tools, prefix)
-    reply = recorder.read(replace_surrogates(text), size)
-    whole = parse(text, requested, tools=tools, prefix=prefix)
-    view = ResponseView(source, requested, replace_surrogates(prefix), reply, size)
+    recorder = _Recorder(requested, tools, prefix, screen)
+    reply = recorder.read(replace_surrogates(text), size, finish_reason)
+    whole = parse(text, requested, tools=tools, prefix=prefix, screen=screen, finish_reason=finish_reason)
+    view = ResponseView(source, requested, replace_surrogates(_prompt_end(prefix, requested)), reply, size)
     trace, configs = recorder.session.trace, Configs()
     view.steps = list(_steps(trace.log, view, configs))
     view.tokens = [step for step in view.steps if step.number >= 0]
@@ -167,8 +182,16 @@ def show(text: str, source: str, requested: str, *, tools: Any = None, prefix: s
     view.configs = configs.views
     view.openers = [e for e in configs.views[0].expected if view.reply.format or requested != "auto"]
     view.events = [one_line(event) for event in recorder.events]
+    view.deltas = [delta(event) for event in recorder.events]
     view.difference = [] if reply == whole else list(_difference(whole, reply))
     return view
+
+
+def _prompt_end(prefix: str | None, requested: str) -> str:
+    """What the prompt ended with."""
+    if prefix is not None:
+        return prefix
+    return registry.header(registry.resolve(requested)).opened if requested != "auto" else ""
 
 
 class _Snapshot(NamedTuple):
@@ -188,22 +211,22 @@ class _Snapshot(NamedTuple):
 class _Recorder:
     """Reads a response as a stream and records the state of the parser after each piece."""
 
-    def __init__(self, requested: str, tools: Any, prefix: str) -> None:
+    def __init__(self, requested: str, tools: Any, prefix: str | None, screen: Screen | None) -> None:
         self._new: list[Event] = []
-        self.session = TracedSession(read_options(requested, tools), prefix, self._new)
+        self.session = TracedSession(read_options(requested, tools, screen=screen), prefix, self._new)
         self._sent: dict[int, int] = {}
         self._joiner = TextJoiner(self.session)
         self.events: list[Event] = []
         self.snapshots: list[_Snapshot] = []
 
-    def read(self, text: str, size: int) -> Reply:
+    def read(self, text: str, size: int, finish_reason: str | None) -> Reply:
         """Read all of a text."""
         self._take_snapshot(0)
         size = size or len(text) or 1
         for start in range(0, len(text), size):
             self.session.feed(text[start : start + size])
             self._take_snapshot(min(start + size, len(text)))
-        reply = self.session.close()
+        reply = self.session.close(finish_reason)
         self._take_snapshot(len(text), ended=True)
         return reply
 

@@ -1,0 +1,123 @@
+"""What a page asks for, as it arrives: checked once, with an error that names the field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from outspoken import Screen, ToolError
+from outspoken.notations.tools import Tools
+
+#: The longest response that is read, in characters.
+MOST_CHARS = 500_000
+#: A slider has at most so many places.
+MOST_MOMENTS = 40_000
+#: So many places it has if the page does not say how large the chunks are.
+_USUAL_MOMENTS = 20_000
+
+#: The field of a page in which something is wrong; "" for none of them.
+Field = Literal["text", "format", "grammar", "tools", "screen", "prefix", "choice", ""]
+
+
+class Place(NamedTuple):
+    """A place in a field: its line and column from 1, its offsets, and what is wrong there."""
+
+    line: int
+    column: int
+    start: int
+    end: int
+    message: str
+    severity: str = "error"
+    helps: tuple[str, ...] = ()
+
+
+class ProblemError(Exception):
+    """Something that the user of the page can mend. `status` is that of the HTTP answer."""
+
+    def __init__(self, field: Field, message: str, places: Iterable[Place] = (), status: int = 422) -> None:
+        super().__init__(message)
+        self.field, self.message, self.places, self.status = field, message, tuple(places), status
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The problem, as JSON can hold it."""
+        places = [place._asdict() for place in self.places]
+        return {"error": {"field": self.field, "message": self.message, "places": places}}
+
+
+class Given(BaseModel):
+    """A response and how it is to be read, as a page holds it and a shared file keeps it.
+
+    `grammar` is a grammar that is read with in place of `format`. `tools` is JSON. `prefix` is None if the prompt ended
+    as it does in the format. `chunk` is how many characters arrive at once, 0 for as few as a slider has room for.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    name: str = "response"
+    text: str = ""
+    format: str = "auto"
+    grammar: str | None = None
+    tools: str = ""
+    screen: str = ""
+    prefix: str | None = None
+    finish_reason: str = ""
+    chunk: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many characters arrive at once."""
+        least = -(-len(self.text) // MOST_MOMENTS)
+        return max(1, least, self.chunk or -(-len(self.text) // _USUAL_MOMENTS))
+
+    def read_tools(self) -> Tools | None:
+        """The tools. Raises ProblemError with the place if they are not a JSON list of tools."""
+        if not self.tools.strip():
+            return None
+        try:
+            found: Any = json.loads(self.tools)
+        except json.JSONDecodeError as error:
+            place = Place(error.lineno, error.colno, error.pos, error.pos + 1, error.msg)
+            message = f"the tools are not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
+            raise ProblemError("tools", message, [place]) from None
+        except RecursionError:
+            raise ProblemError("tools", "the tools are not JSON: they nest too deeply") from None
+        if not isinstance(found, list):
+            raise ProblemError("tools", "the tools are no list; write them as JSON: [{...}, ...]")
+        try:
+            return Tools.of(found)  # pyright: ignore[reportUnknownArgumentType] it checks what it is given
+        except (ToolError, TypeError) as error:
+            raise ProblemError("tools", " ".join(str(error).split())) from None
+
+    def read_screen(self) -> Screen | None:
+        """The screen. Raises ProblemError if it is no size."""
+        if not self.screen.strip():
+            return None
+        width, _, height = self.screen.lower().replace("×", "x").partition("x")
+        try:
+            return Screen(int(width), int(height))
+        except ValueError:
+            raise ProblemError("screen", f"`{self.screen}` is no size; write it as 1280x720") from None
+
+    def read_prefix(self) -> str | None:
+        r"""The end of the prompt, with line breaks for `\n`."""
+        return self.prefix and self.prefix.replace("\\n", "\n")
+
+    def check_length(self) -> None:
+        """Raises ProblemError if the response is too long."""
+        if len(self.text) > MOST_CHARS:
+            message = f"the response has {len(self.text):,} characters; the playground reads at most {MOST_CHARS:,}"
+            raise ProblemError("text", message, status=413)
+
+
+def given_of(data: Any) -> Given:
+    """The checked fields of a page. Raises ProblemError for fields that are unknown or of another type."""
+    try:
+        return Given.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the request"
+        raise ProblemError("", f"`{where}`: {first['msg'][:1].lower()}{first['msg'][1:]}", status=400) from None
