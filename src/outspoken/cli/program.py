@@ -24,6 +24,7 @@ COMMANDS = {
     "parse": Entry("parse a response and show its segments", ONE),
     "explain": Entry("show a response part by part, and the formats that match it", ONE),
     "stream": Entry("show a provider's stream as it arrives", ONE),
+    "ui": Entry("open a page on this machine that shows how a response is read", ONE),
     "formats": Entry("list the formats", ONE),
     "stats": Entry("count how many responses are ok, repaired, truncated or invalid", MANY),
     "batch": Entry("read files of responses with every core, into a folder of results", MANY),

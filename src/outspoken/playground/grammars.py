@@ -6,6 +6,7 @@ most one edited grammar is loaded at a time; before anything else is read, it is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from outspoken.authoring.check.findings import CheckedFile, Finding
@@ -21,6 +22,7 @@ from .given import Given, Place, ProblemError
 
 #: What an edited grammar is called: the name of its format and this.
 SUFFIX = "_edited"
+_NAME = re.compile(r"^(//\s*format:\s*)\S+", re.MULTILINE)
 #: More findings than this are not shown.
 _MOST = 20
 
@@ -55,7 +57,8 @@ def _load(text: str) -> str:
     try:
         known = read_header(text, "grammar").format
         path = registry.grammars_folder() / f"{known}.lark"
-        return registry.add(f"{known}{SUFFIX}", text, path)
+        renamed = _NAME.sub(rf"\g<1>{known}{SUFFIX}", text, count=1)  # what is read in it asks for it by its own name
+        return registry.add(f"{known}{SUFFIX}", renamed, path)
     except GrammarError as error:
         places = list(_places(text, error))
         first = places[0] if places else None

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from outspoken.grammar import registry
 from outspoken.results.snippet import visible
+from outspoken.terminal.errors import UsageError
 
-from .given import Given, ProblemError
+from .given import Given
 from .sharing import shared
 from .worker import Worker, WorkerEndedError
 
@@ -23,7 +25,7 @@ HOST = "127.0.0.1"
 _WRITE_LIMIT = 120.0
 
 
-class PlaygroundError(Exception):
+class PlaygroundError(UsageError):
     """The playground cannot start, or a page cannot be written: one sentence."""
 
 
@@ -44,7 +46,7 @@ def given(
     of a grammar, `tools` JSON text, `screen` a size such as `1280x720`, `prefix` the end of the prompt, with `\n` for
     line breaks, and `chunk` how many characters arrive at once (0: as few as a slider has room for).
 
-    Raises PlaygroundError if the grammar cannot be read.
+    Raises PlaygroundError if the grammar cannot be read, and UnknownFormatError for an unknown format.
     """
     found = shared(text) if text is not None else None
     if found is not None:
@@ -52,6 +54,8 @@ def given(
     grammar = None
     if format.endswith(".lark"):
         grammar, format = _read(format), "auto"
+    elif format != "auto":
+        format = registry.resolve(format)
     made = Given(
         name=name,
         text=text or "",
@@ -103,7 +107,7 @@ def serve(
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def write(path: str | Path, first: Given, *, formats: list[str] | None = None) -> None:
+def write(path: str | Path, first: Given | None, *, formats: list[str] | None = None) -> None:
     """Write one page of a response that works from a file: all that the playground shows of it.
 
     It holds the constraint for every target, and the reply as the format writes it and as each of `formats` does.
@@ -111,7 +115,7 @@ def write(path: str | Path, first: Given, *, formats: list[str] | None = None) -
     """
     worker = Worker()
     try:
-        asked = {"do": "file", "given": first.model_dump(), "formats": formats or []}
+        asked = {"do": "file", "given": (first or Given()).model_dump(), "formats": formats or []}
         status, data = worker.ask(asked, _WRITE_LIMIT)
     except WorkerEndedError as error:
         words = f"took longer than {_WRITE_LIMIT:g} seconds" if error.was_slow else "made the worker end"
@@ -153,6 +157,3 @@ def _read(path: str) -> str:
 
 def _print(line: str) -> None:
     print(line, flush=True)
-
-
-__all__ = ["PlaygroundError", "ProblemError", "given", "serve", "write"]
