@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from outspoken import formats
 from outspoken.cli.main import main
 from outspoken.grammar import registry
-from outspoken.playground import given, write
+from outspoken.playground import begin_with, write
 from outspoken.playground.answers import TARGETS
 from outspoken.playground.app import Playground
 from outspoken.playground.given import MOST_CHARS, Given
@@ -137,7 +137,7 @@ def test_strange_texts_are_read(client: TestClient) -> None:
     assert ask(client, "read", 413, text="x" * (MOST_CHARS + 1))["error"]["field"] == "text"
 
 
-def test_candidates_the_grammar_the_constraint_and_the_call_in_another_format(client: TestClient) -> None:
+def test_the_grammar_the_constraint_and_the_call_in_another_format(client: TestClient) -> None:
     assert ask(client, "grammar", format="Hermes") == {"format": "hermes", "grammar": GRAMMAR}
     for target in TARGETS:
         assert "get_weather" in ask(client, "constraint", choice=target, tools=TOOLS)["text"]
@@ -147,12 +147,6 @@ def test_candidates_the_grammar_the_constraint_and_the_call_in_another_format(cl
     assert "<function=get_weather>" in other
     assert ask(client, "read", text=other)["format"] == "qwen3_coder"
     assert "cannot say this" in problem(client, "rendered", choice="text")["message"]
-
-
-def test_candidates_are_ranked(client: TestClient) -> None:
-    found = ask(client, "candidates", text="Action: wait()")
-    assert found["candidates"][0]["format"] == ask(client, "read", text="Action: wait()")["format"]
-    assert found["read"] == len("Action: wait()")
 
 
 def test_requests_of_other_sites_are_refused(client: TestClient) -> None:
@@ -203,13 +197,18 @@ def test_the_page_loads_nothing_and_may_ask_only_its_server(client: TestClient) 
 
 
 def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered() -> None:
-    with TestClient(Playground(read_limit=0.8).app(), base_url=HOST) as client:
-        client.post("/api/candidates", json={"given": {"text": "Hi."}})  # both workers are there
-        slow = "\n".join([f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{"x" * n}"}}}}\n' for n in range(3000)])
+    playground = Playground()
+    with TestClient(playground.app(), base_url=HOST) as client:
+        assert ask(client, "read")["format"] == "hermes"
+        playground.reading.limit = 0.2
         begun = time.monotonic()
-        wrong = ask(client, "read", 503, text=slow[:MOST_CHARS])["error"]
-        assert "took longer than 0.8 seconds" in wrong["message"]
+        slow = "\n".join(
+            [f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{"x" * (n % 90)}"}}}}\n' for n in range(5000)]
+        )
+        assert "took longer than 0.2 seconds" in ask(client, "read", 503, text=slow[:MOST_CHARS])["error"]["message"]
         assert time.monotonic() - begun < 5
+        playground.reading.limit = 20
+        assert ask(client, "read")["format"] == "hermes"
 
 
 # pages as files
@@ -217,7 +216,7 @@ def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered()
 
 def test_a_page_is_written_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    first = given(TEXT, "case.txt", tools=TOOLS, chunk=7)
+    first = begin_with(TEXT, "case.txt", tools=TOOLS, chunk=7)
     assert first is not None
     write(path, first, formats=["qwen3_coder", "text"])
     page = path.read_text("utf-8")
@@ -239,9 +238,9 @@ def test_a_saved_file_is_told_from_a_response() -> None:
 
 def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "page.html"
-    assert main(["ui", "-t", "Action: wait()", "--write", str(path), "--json"]) == 0
+    assert main(["ui", "-t", "Just words.", "-f", "text", "--write", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"written": str(path)}
-    assert '"name":"wait"' in path.read_text("utf-8") or "Wait" in path.read_text("utf-8")
+    assert shared(path.read_text("utf-8")) == Given(name="--text", text="Just words.", format="text")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,6 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .run import PlaygroundError as PlaygroundError, given as given, serve as serve, write as write
+    from .run import PlaygroundError as PlaygroundError, begin_with as begin_with, serve as serve, write as write
 
-export_lazily(__name__, {"run": "PlaygroundError given serve write"})
+export_lazily(__name__, {"run": "PlaygroundError begin_with serve write"})

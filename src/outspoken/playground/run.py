@@ -29,7 +29,7 @@ class PlaygroundError(UsageError):
     """The playground cannot start, or a page cannot be written: one sentence."""
 
 
-def given(
+def begin_with(
     text: str | None = None,
     name: str = "response",
     *,
@@ -79,8 +79,8 @@ def serve(
 ) -> None:
     """Serve the playground on this machine until the process is asked to stop.
 
-    `first` is what the page begins with (see `given`), `port` 0 takes a free one. `tell` gets the line that says where
-    the page is; by default it is printed.
+    `first` is what the page begins with (see `begin_with`), `port` 0 takes a free one. `tell` gets the line that says
+    where the page is; by default it is printed.
 
     Raises PlaygroundError if the extra `ui` is not installed or the port is in use.
     """

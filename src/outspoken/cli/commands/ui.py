@@ -68,12 +68,12 @@ def run(
     as_json: bool,
 ) -> int:
     """Serve until the process is asked to stop, or write the page and print its path."""
-    from outspoken.playground import given, serve  # imports what reads grammars, which others need not wait for
+    from outspoken.playground import begin_with, serve  # imports what reads grammars, which others need not wait for
     from outspoken.playground import write as write_page
 
     inputs = Inputs((file,) if file else (), text)
     source = inputs.sources()[0] if file or write or text is not None else None
-    first = given(
+    first = begin_with(
         source.read() if source else None,
         source.name if source else "response",
         format=format,
