@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
@@ -29,7 +29,7 @@ HOST = "http://127.0.0.1:80"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with TestClient(Playground().app(), base_url=HOST) as made:
+    with cast("Any", TestClient(Playground().app(), base_url=HOST)) as made:
         yield made
 
 
@@ -198,7 +198,7 @@ def test_the_page_loads_nothing_and_may_ask_only_its_server(client: TestClient) 
 
 def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered() -> None:
     playground = Playground()
-    with TestClient(playground.app(), base_url=HOST) as client:
+    with cast("Any", TestClient(playground.app(), base_url=HOST)) as client:
         assert ask(client, "read")["format"] == "hermes"
         playground.reading.limit = 0.2
         begun = time.monotonic()

@@ -112,6 +112,7 @@ def imports_every_module() -> None:
                 missing.add((module.name.split(".")[1], error.package))
     extras = {
         "serving": ("anyio", "httpx", "starlette", "uvicorn"),
+        "playground": ("anyio", "starlette", "uvicorn"),
         "authoring": ("jinja2", "railroad", "rich", "tomli"),
         "batch": ("pyarrow",),
     }
