@@ -293,6 +293,15 @@ def test_explain_names_the_parts_and_the_candidates(cli: Cli) -> None:
     assert cli("explain", stdin=CUT) == Ran(1, EXPLAINED, "")
 
 
+def test_explain_writes_json(cli: Cli) -> None:
+    ran = cli("explain", "--json", stdin=CUT)
+    found = json.loads(ran.out)
+    assert (ran.code, found["reply"]) == (1, json.loads(parse(CUT).model_dump_json()))
+    assert [(one["format"], one["status"]) for one in found["candidates"]] == [
+        ("hermes", "truncated"), ("json", "truncated"),
+    ]  # fmt: skip
+
+
 def test_explain_names_the_format_that_fits_better(cli: Cli, tools: Any) -> None:
     given = tools('[{"name": "get_time"}]')
     assert cli("explain", "--format", "json", "--tools", given, stdin=CALL).out.splitlines()[:5] == [

@@ -46,6 +46,12 @@ class Option(click.Option):
         super().__init__(*names, **settings)
         self.section, self.several, self.until, self.optional_value = section, several, until, optional_value
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        """Complete the value; behind an option whose value may be left out, a file."""
+        if self.optional_value is not None:
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, incomplete)
+
 
 def option(*names: str, **settings: Any) -> Callable[[_F], _F]:
     """Declare an option; see `Option`, and `click.option` for other settings."""

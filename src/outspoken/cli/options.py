@@ -194,6 +194,7 @@ def given_files(files: Sequence[str]) -> Sequence[str]:
     if files:
         return files
     if sys.stdin is None or sys.stdin.isatty():
-        path = click.get_current_context().command_path
-        raise UsageError(f"nothing to read: name a file, pass `--text TEXT`, or pipe a response into `{path}`")
+        context = click.get_current_context()
+        text = ", pass `--text TEXT`," if any("--text" in param.opts for param in context.command.params) else ""
+        raise UsageError(f"nothing to read: name a file{text} or pipe one into `{context.command_path}`")
     return ("-",)

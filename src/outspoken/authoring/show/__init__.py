@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         elif given.json:
             print(json.dumps(as_json(view, stream=given.stream is not None, trace=given.trace), ensure_ascii=False))
         else:
-            draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace)
+            draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace, color=given.color)
     except (UsageError, OutspokenError) as error:
         return refuse("show: error: ", error, checkout)
     return int(bool(view.difference))
@@ -65,6 +65,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--stream", type=_size, metavar="N", help="read N characters at a time, and show each piece")
     parser.add_argument("--trace", action="store_true", help="show each step, and what was acceptable there")
     parser.add_argument("--json", action="store_true", help="write all of it as a line of JSON")
+    parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: on a terminal")
     parser.add_argument("--html", metavar="OUT", help="write a page that shows all of it, and nothing else")
     parser.add_argument("--tools", metavar="FILE", help="a JSON list of the tools that the model was given")
     parser.add_argument("--prefix", help=r"what the prompt had opened already (`<think>\n`)")

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from outspoken.results.snippet import visible
-from outspoken.terminal.outputs import COLORS
+from outspoken.terminal.outputs import COLORS, wants_color
 
 from .model import Moment, ResponseView, StepView
 from .tree import Node
@@ -27,10 +27,16 @@ _TEXT = 60
 _STYLES = {"marker": "dim", "free": COLORS["text"], "value": COLORS["tool_call"], "none": COLORS["error"]}
 
 
-def draw(view: ResponseView, out: TextIO, *, stream: bool = False, trace: bool = False) -> None:
-    """Write what is shown; with `stream` the pieces and what came of each, with `trace` every step."""
+def draw(view: ResponseView, out: TextIO, *, stream: bool = False, trace: bool = False, color: str = "auto") -> None:
+    """Write what is shown; with `stream` the pieces and what came of each, with `trace` every step.
+
+    `color` is "always", "never", or "auto" for a terminal; see `outspoken.terminal.outputs.wants_color`.
+    """
     width = None if out.isatty() else int(os.environ.get("COLUMNS") or _PLAIN)
-    console = Console(file=out, width=width, highlight=False, markup=False, emoji=False)
+    colored = wants_color(color, out)
+    console = Console(
+        file=out, width=width, highlight=False, markup=False, emoji=False, force_terminal=colored, no_color=not colored
+    )
     with console.capture() as captured:
         for part in _parts(view, console.width, stream=stream, trace=trace):
             console.print(part, soft_wrap=isinstance(part, Text))

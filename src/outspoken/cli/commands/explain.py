@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--tolerant-grammar", type=Name(registry.names), metavar="FORMAT", section=OUTPUT,
     help="show the grammar that damaged responses of a format are read with, and no response",
 )  # fmt: skip
-@json_option("write reply, candidates and tree as JSON; a line for each of several files")
+@json_option("write the reply with candidates or tree as JSON; a line for each of several files")
 @color_option
 def run(inputs: Inputs, reading: Reading, tree: bool, tolerant_grammar: str | None, as_json: bool, color: str) -> int:
     """Explain each source, and return the highest exit code."""
@@ -72,13 +72,15 @@ def _explain(
     text = source.read()
     reply = parser.parse(text, **reading.known)
     tree = _tree(parser, reading, reply) if with_tree else None
-    candidates = detect(text, tools=parser.tools) if as_json or not with_tree else []
+    candidates = [] if with_tree else detect(text, tools=parser.tools)
     named = reading.format != "auto"
     if as_json:
         found: dict[str, Any] = {"file": source.name} if is_one_of_many else {}
-        found |= {"reply": reply.model_dump(mode="json"), "candidates": [one.model_dump() for one in candidates]}
+        found["reply"] = reply.model_dump(mode="json")
         if with_tree:
             found["tree"] = tree and tree_as_json(tree)
+        else:
+            found["candidates"] = [one.model_dump(mode="json") for one in candidates]
         print_json(found, indent=None if is_one_of_many else 2)
         return exit_code(reply)
     print_title(source.name if is_one_of_many else None)

@@ -6,7 +6,7 @@ import click
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import declare, option
-from outspoken.cli.options import json_option, prefix_option, tools_option
+from outspoken.cli.options import color_option, json_option, prefix_option, tools_option
 from outspoken.cli.types import File, Number
 
 
@@ -27,6 +27,7 @@ from outspoken.cli.types import File, Number
 @tools_option
 @prefix_option
 @json_option("write tokens, tree and reply as a line of JSON")
+@color_option
 def run(
     file: str,
     response: str,
@@ -36,10 +37,11 @@ def run(
     tools: str | None,
     prefix: str | None,
     as_json: bool,
+    color: str,
 ) -> int:
     """Show the response."""
     words = [f"--stream={stream}"] if stream else []
     words += ["--trace"] if trace else []
     words += ["--json"] if as_json else []
-    given = {"html": html, "tools": tools, "prefix": prefix}
+    given = {"html": html, "tools": tools, "prefix": prefix, "color": color}
     return run_tool("show", file, [response, *words, *[f"--{name}={value}" for name, value in given.items() if value]])
