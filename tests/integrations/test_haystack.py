@@ -267,6 +267,7 @@ def test_text_and_reasoning_stream_as_they_arrive_and_calls_when_they_are_comple
     assert [chunk.index for chunk in chunks if chunk.start] == [0, 1, 1002]
     assert [chunk.finish_reason for chunk in chunks if chunk.finish_reason] == ["tool_calls"]
     assert chunks[-1].finish_reason == "tool_calls"
+    assert len([chunk for chunk in chunks if not (chunk.content or chunk.reasoning or chunk.tool_calls)]) == 2
     assert [chunk.meta["usage"] for chunk in chunks if "usage" in chunk.meta] == [9]
     assert {chunk.meta["model"] for chunk in chunks} == {"m"}
 
@@ -404,3 +405,5 @@ def test_wrong_options_fail_at_once() -> None:
         OutspokenChatGenerator(Script(), "hermess")
     with pytest.raises(ValueError, match="expected an integer of at least 1"):
         OutspokenChatGenerator(Script(), "hermes", settings={"max_chars": 0})
+    with pytest.raises(TypeError, match="`chat_generator` is a str; expected a chat generator of Haystack"):
+        OutspokenChatGenerator("qwen3-coder", "hermes")

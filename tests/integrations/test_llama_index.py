@@ -438,3 +438,5 @@ def test_a_server_gets_no_metadata_and_no_arguments_that_are_no_json() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(ValidationError, match="there is no format `hermess`; did you mean `hermes`"):
         OutspokenLLM(llm=Script(texts=[]), format="hermess")
+    with pytest.raises(TypeError, match="`llm` is a str; expected LLM"):
+        OutspokenLLM(llm="qwen3-coder", format="hermes")

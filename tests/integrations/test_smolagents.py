@@ -316,3 +316,5 @@ def test_the_example_runs_against_a_server() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(UnknownFormatError, match="there is no format `hermess`; did you mean `hermes`"):
         OutspokenModel(Script(), "hermess")
+    with pytest.raises(TypeError, match="`wrapped` is a str; expected Model"):
+        OutspokenModel("qwen3-coder", "hermes")

@@ -37,6 +37,7 @@ from inspect import isawaitable, iscoroutinefunction
 from typing import Any, TypeVar
 
 from outspoken.parsing.parser import Parser
+from outspoken.results.arguments import kind_of
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
@@ -114,6 +115,8 @@ class OutspokenChatGenerator:
         send_tools: bool = True,
         streaming_callback: Any = None,
     ) -> None:
+        if not hasattr(chat_generator, "run"):
+            raise TypeError(f"`chat_generator` is {kind_of(chat_generator)}; expected a chat generator of Haystack")
         self.chat_generator, self.streaming_callback = chat_generator, streaming_callback
         self._options = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
         self._options |= {"send_tools": send_tools}
@@ -258,7 +261,9 @@ class _Reading:
                 self._prefix = ""  # the prompt's `<think>` is closed
             return [replace(chunk, finish_reason=None)]
         made = self._text(chunk.content)
-        return made or [replace(chunk, content="", finish_reason=None, start=False)]
+        if not chunk.content or chunk.meta.get("usage"):
+            made.append(replace(chunk, content="", finish_reason=None, start=False))
+        return made
 
     def close(self, replies: list[Any]) -> list[Any]:
         """End the response; return the rest, with the finish reason at the end."""

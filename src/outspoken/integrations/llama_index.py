@@ -31,6 +31,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, cast
 
 from outspoken.parsing.parser import Parser
+from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.replies import Reply
 
@@ -75,8 +76,9 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
 
     def model_post_init(self, context: Any, /) -> None:
-        """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
+        """Check the options, with `outspoken.Parser`. Its ValueErrors are in pydantic's ValidationError."""
         _calling.FunctionCallingLLM.model_post_init(self, context)
+        check_type(self.llm, _llm.LLM, "llm")
         Parser(self.format, **self.parser_options)
 
     @classmethod

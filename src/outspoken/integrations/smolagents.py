@@ -30,6 +30,7 @@ from functools import partial
 from typing import Any, cast
 
 from outspoken.parsing.parser import Parser
+from outspoken.results.arguments import check_type
 from outspoken.results.edits import RepairLimit
 from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply
@@ -74,8 +75,8 @@ class OutspokenModel(_models.Model):
         finish_reason: str | None = None,
         on_reply: Callable[[Reply], None] | None = None,
     ) -> None:
+        self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
-        self.wrapped = wrapped
         self._prefix, self._send_tools, self._finish_reason = prefix, send_tools, finish_reason
         self._text_is_answer, self._on_reply = text_is_answer, on_reply
         self._make_parser = partial(Parser, format, repair=repair, settings=settings)
