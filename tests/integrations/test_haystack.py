@@ -386,6 +386,34 @@ def test_tools_need_not_be_sent_and_may_be_a_toolset() -> None:
     assert script.options == [{"generation_kwargs": {"seed": 1}}]
 
 
+def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
+    seen: list[str] = []
+
+    @component
+    class Client(Script):
+        def warm_up(self) -> None:
+            seen.append("warm_up")
+
+        def close(self) -> None:
+            seen.append("close")
+
+    @component
+    class AsyncClient(Client):
+        async def warm_up_async(self) -> None:
+            seen.append("warm_up_async")
+
+        async def close_async(self) -> None:
+            seen.append("close_async")
+
+    for kind in (Client, AsyncClient, Script):
+        agent = Agent(chat_generator=OutspokenChatGenerator(kind(), "hermes"), tools=tools_of([]))
+        agent.warm_up()
+        agent.close()
+        asyncio.run(agent.warm_up_async())
+        asyncio.run(agent.close_async())
+    assert seen == ["warm_up", "close", "warm_up", "close", "warm_up", "close", "warm_up_async", "close_async"]
+
+
 def test_an_empty_response_ends() -> None:
     for ask in WAYS:
         message = ask(OutspokenChatGenerator(Script(""), "hermes"))

@@ -269,6 +269,22 @@ def test_calls_of_the_model_itself_are_kept(ask: Any) -> None:
     assert calls == [("wind", {"place": "Paris"}), BOTH[0]]
 
 
+@pytest.mark.parametrize("ask", WAYS)
+def test_a_model_needs_no_streams_and_no_named_arguments(ask: Any) -> None:
+    class Own(Model):
+        def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
+            assert set(kwargs) == {"tools_to_call_from"}
+            calls = [ChatMessageToolCall(ChatMessageToolCallFunction({}, "note"), "c9", "function")]
+            usage = TokenUsage(20, 9)
+            return ChatMessage(MessageRole.ASSISTANT, written("hermes", *BOTH), calls, token_usage=usage)
+
+    model = OutspokenModel(Own(), "hermes")
+    message = model.parse_tool_calls(ask(model, tools_of([])))
+    calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or ()]
+    assert calls == [("note", {}), *BOTH]
+    assert message.token_usage.output_tokens == 9
+
+
 @pytest.mark.parametrize("stream_outputs", [False, True])
 def test_a_code_agent_is_not_affected(stream_outputs: bool) -> None:
     code = 'Thought: easy.\n<code>\nfinal_answer(tide("Brest") + "<tool_call>")\n</code>'

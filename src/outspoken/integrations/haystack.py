@@ -148,6 +148,13 @@ class OutspokenChatGenerator:
         if hasattr(self.chat_generator, "warm_up"):
             self.chat_generator.warm_up()
 
+    async def warm_up_async(self) -> None:
+        """Warm up the chat generator."""
+        if hasattr(self.chat_generator, "warm_up_async"):
+            await self.chat_generator.warm_up_async()
+        else:
+            self.warm_up()
+
     def close(self) -> None:
         """Close the chat generator."""
         if hasattr(self.chat_generator, "close"):

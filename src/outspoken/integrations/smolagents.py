@@ -92,8 +92,8 @@ class OutspokenModel(_models.Model):
         **kwargs: Any,
     ) -> Any:
         """Ask the wrapped model; with tools, return its message with what its text means."""
-        tools = {"tools_to_call_from": tools_to_call_from} if self._send_tools else {}
-        message = self.wrapped.generate(messages, stop_sequences, response_format, **tools, **kwargs)
+        given = self._given(stop_sequences, response_format, tools_to_call_from)
+        message = self.wrapped.generate(messages, **given, **kwargs)
         if not tools_to_call_from:
             return message
         reason = finish_reason(message.raw) or self._finish_reason
@@ -115,19 +115,19 @@ class OutspokenModel(_models.Model):
         **kwargs: Any,
     ) -> Iterator[Any]:
         """Ask the wrapped model; with tools, give what its text means as it arrives, and calls at the end."""
-        tools = {"tools_to_call_from": tools_to_call_from} if self._send_tools else {}
-        deltas = self.wrapped.generate_stream(messages, stop_sequences, response_format, **tools, **kwargs)
+        given = self._given(stop_sequences, response_format, tools_to_call_from)
+        deltas = self._deltas(messages, {**given, **kwargs})
         if not tools_to_call_from:
             yield from deltas
             return
         stream, native, sent = ReplyStream(self._parser(tools_to_call_from), prefix=self._prefix), list[Any](), ""
         for delta in deltas:
             native += delta.tool_calls or ()
-            text = _deltas(stream.feed(delta.content or ""))
+            text = _shown(stream.feed(delta.content or ""))
             sent += text
             if text or delta.token_usage:
                 yield _models.ChatMessageStreamDelta(content=text, token_usage=delta.token_usage)
-        text = _deltas(stream.close(self._finish_reason))
+        text = _shown(stream.close(self._finish_reason))
         reply = stream.reply
         assert reply is not None
         calls = [_delta(n, call) for n, call in enumerate(self._all_calls(reply, native))]
@@ -145,9 +145,8 @@ class OutspokenModel(_models.Model):
         """
         message.role = _models.MessageRole.ASSISTANT
         if not message.tool_calls:
-            content = _text(message)
-            known = self._last is not None and self._last[0] == content
-            reply = self._last[1] if self._last and known else self._parser(()).parse(content)
+            content, last = _text(message), self._last
+            reply = last[1] if last and last[0] == content else self._parser(()).parse(content)
             if has_failed_call(reply):
                 raise ValueError(retry_message(reply))
             message.tool_calls = _calls(reply)
@@ -155,6 +154,21 @@ class OutspokenModel(_models.Model):
             if not message.tool_calls:
                 raise ValueError(_NO_CALL)
         return _models.Model.parse_tool_calls(self, message)
+
+    def _given(self, stop_sequences: Any, response_format: Any, tools: Any) -> dict[str, Any]:
+        """The arguments that there are."""
+        given = {"stop_sequences": stop_sequences, "response_format": response_format}
+        given |= {"tools_to_call_from": tools} if self._send_tools else {}
+        return {key: value for key, value in given.items() if value is not None}
+
+    def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
+        """The stream of the wrapped model, or its message in one piece if it cannot stream."""
+        if hasattr(self.wrapped, "generate_stream"):
+            yield from self.wrapped.generate_stream(messages, **given)
+        else:
+            message = self.wrapped.generate(messages, **given)
+            calls = [_delta(n - _FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
+            yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
 
     def _parser(self, tools: Any) -> Parser:
         return self._make_parser(tools=[_models.get_tool_json_schema(tool) for tool in tools])
@@ -204,7 +218,7 @@ def _delta(position: int, call: Any) -> Any:
     return _models.ChatMessageToolCallStreamDelta(_FIRST_INDEX + position, call.id, call.type, function)
 
 
-def _deltas(items: list[StreamItem]) -> str:
+def _shown(items: list[StreamItem]) -> str:
     """The text that has become certain."""
     return "".join([item.text for item in items if isinstance(item, TextDelta)])
 
