@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
@@ -14,6 +15,7 @@ import pytest
 from outspoken.batch import BatchError, BatchOptions, BatchReader, MissingPackageError, duckdb, pandas, polars
 from outspoken.batch.arrow import pa
 from outspoken.batch.schema import COLUMNS
+from outspoken.results import packages
 from tests.cases import CASES
 
 # Their types are known only in part.
@@ -246,18 +248,12 @@ def test_duckdb_says_what_is_wrong() -> None:
     ("pandas", "pandas"), ("polars", "polars"), ("duckdb", "duckdb"), ("ray", "ray"), ("pyspark", "spark"),
 ])  # fmt: skip
 def test_a_missing_or_old_package_is_named(package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-    from types import ModuleType
-
     module = import_module(f"outspoken.batch.{extra}")
     read = {"ray": "read_dataset", "spark": "read_dataframe", "duckdb": "register"}.get(extra, "read")
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        MissingPackageError, match=rf"this needs {package} .* or newer: pip install 'outspoken\[{extra}\]'"
-    ):
+    needs = rf"`outspoken\.batch\.{extra}` needs `{package}` [\d.]+ or newer \(`pip install 'outspoken\[{extra}\]'`\)"
+    with pytest.raises(MissingPackageError, match=f"^`{package}` is not installed; {needs}$"):
         getattr(module, read)(object())
-    old = ModuleType(package)
-    old.__version__ = "0.7.1rc2"  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setitem(sys.modules, package, old)
-    with pytest.raises(MissingPackageError, match=r"or newer, and 0\.7\.1rc2 is installed: pip install --upgrade"):
+    monkeypatch.setattr(packages, "version", {package: "0.7.1rc2"}.get)
+    with pytest.raises(MissingPackageError, match=rf"^`{package}` 0\.7\.1rc2 is installed; {needs}$"):
         getattr(module, read)(object())

@@ -392,4 +392,5 @@ def test_without_pyarrow_the_command_says_what_to_install(tmp_path: Path) -> Non
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "outspoken: error: this needs pyarrow: pip install 'outspoken[batch]'\n"
+    needs = "`outspoken.batch` needs `pyarrow` (`pip install 'outspoken[batch]'`)"
+    assert done.stderr == f"outspoken: error: `pyarrow` is not installed; {needs}\n"

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 
 import outspoken
 from outspoken import Done, Parser, Screen, TextDelta, ToolCallEnd, detect, formats, load_format, parse, render, stream
-from outspoken.batch.errors import MissingPackageError
-from outspoken.integrations import FrameworkError
+from outspoken.results.errors import MissingPackageError
 
 CALL = 'One moment.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 
@@ -104,12 +103,11 @@ def imports_every_module() -> None:
         if not module.name.endswith("__main__"):
             try:
                 import_module(module.name)
-            except FrameworkError:
-                assert module.name.startswith("outspoken.integrations."), module.name
+            except MissingPackageError as error:  # says which extra to install
+                room = module.name.split(".")[1]
+                missing |= {(room, error.package)} if room != "integrations" else set()
             except ModuleNotFoundError as error:
                 missing.add((module.name.split(".")[1], error.name))
-            except MissingPackageError as error:  # says which extra to install
-                missing.add((module.name.split(".")[1], error.package))
     extras = {
         "serving": ("anyio", "httpx", "starlette", "uvicorn"),
         "playground": ("anyio", "starlette", "uvicorn"),

@@ -11,7 +11,7 @@ import pytest
 
 import outspoken.integrations
 from outspoken import parse
-from outspoken.integrations import FrameworkError
+from outspoken.integrations import MissingPackageError
 from outspoken.integrations.framework import Framework
 from outspoken.integrations.messages import CallIds, damage, has_failed_call, identified_calls, retry_message
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
@@ -102,7 +102,7 @@ def test_the_retry_message_names_each_problem_and_asks_again() -> None:
     ],
 )
 def test_a_framework_that_cannot_be_used_says_what_to_install(framework: Framework, module: str, message: str) -> None:
-    with pytest.raises(FrameworkError) as raised:
+    with pytest.raises(MissingPackageError) as raised:
         framework.load(module)
     assert str(raised.value) == message
     assert raised.value.name is not None
@@ -154,5 +154,5 @@ def test_an_integration_without_its_framework_says_so() -> None:
         try:
             import_module(FRAMEWORKS[name].module)
         except ImportError:
-            with pytest.raises(FrameworkError, match=rf"`pip install 'outspoken\[{name}\]'`"):
+            with pytest.raises(MissingPackageError, match=rf"`pip install 'outspoken\[{name}\]'`"):
                 import_module(f"outspoken.integrations.{name}")

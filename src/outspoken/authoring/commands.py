@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from outspoken.results.packages import missing_package
 from outspoken.terminal.errors import UsageError
 
 from .workspace import Workspace, workspace
@@ -22,25 +23,19 @@ TOOLS = {"new": "new_format", "check": "check", "show": "show", "fuzz": "fuzz", 
 def run(tool: str, file: str, words: Sequence[str] = ()) -> int:
     """Run a tool on a grammar file, with `words` as its other arguments. Returns its exit code.
 
-    Raises UsageError if the tool cannot run, or needs a package that is missing, and GrammarError for other files.
+    Raises UsageError if the tool cannot run, MissingPackageError if it needs the extra `grammar`, and GrammarError for
+    other files.
     """
     try:
         with workspace(Path(file), is_new=tool == "new") as made:
             main: Callable[[list[str], Workspace], int] = import_module(f"outspoken.authoring.{TOOLS[tool]}").main
             return _new(main, [made.name, *words], made) if tool == "new" else main([made.name, *words], made)
     except ModuleNotFoundError as error:
-        raise missing(error) from error
+        raise missing_package(error, "grammar", f"`outspoken grammar {tool}`") from error
     except BrokenPipeError:
         raise
     except OSError as error:
         raise UsageError(f"{error.filename or file}: {error.strerror or error}") from error
-
-
-def missing(error: ModuleNotFoundError) -> UsageError:
-    """What to say of a package that is missing. Raises the error itself if a module of ours is."""
-    if error.name is None or error.name.startswith("outspoken"):
-        raise error
-    return UsageError(f'this needs `{error.name}`: pip install "outspoken[grammar]"')
 
 
 def _new(tool: Callable[[list[str], Workspace], int], words: list[str], made: Workspace) -> int:

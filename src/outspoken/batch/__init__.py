@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .errors import BatchError as BatchError, MissingPackageError as MissingPackageError
+    from outspoken.results.errors import MissingPackageError as MissingPackageError
+
+    from .errors import BatchError as BatchError
     from .function import BatchReader as BatchReader
     from .options import BatchOptions as BatchOptions
     from .outputs import read_summary as read_summary
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 export_lazily(
     __name__,
     {
-        "errors": "BatchError MissingPackageError",
+        "errors": "BatchError",
+        "outspoken.results.errors": "MissingPackageError",
         "function": "BatchReader",
         "options": "BatchOptions",
         "outputs": "read_summary",

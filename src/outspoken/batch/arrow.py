@@ -6,10 +6,9 @@ Raises MissingPackageError when it is imported without pyarrow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from typing import Any, Protocol, cast
 
-from .errors import MissingPackageError
+from outspoken.results.packages import Package
 
 
 class DataType(Protocol):
@@ -92,25 +91,20 @@ class RecordBatch(Protocol):
         ...
 
 
-def _load(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingPackageError("pyarrow", "batch") from None
-
+_PYARROW = Package("batch", "pyarrow", needed_by="`outspoken.batch`")
 
 #: the module pyarrow
-pa: Any = _load("pyarrow")
+pa: Any = _PYARROW.load("pyarrow")
 
 
 def parquet() -> Any:
     """The module pyarrow.parquet, which takes long to import."""
-    return _load("pyarrow.parquet")
+    return _PYARROW.load("pyarrow.parquet")
 
 
 def compute() -> Any:
     """The module pyarrow.compute, which takes long to import."""
-    return _load("pyarrow.compute")
+    return _PYARROW.load("pyarrow.compute")
 
 
 def make_batch(columns: Iterable[Array], schema: Schema) -> RecordBatch:

@@ -24,12 +24,14 @@ from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
 from outspoken.results.arguments import check_type, kind_of
+from outspoken.results.packages import Package
 
 from .arrow import pa
 from .options import BatchOptions
-from .packages import load
 from .schema import FROM_ENGINE, make_schema
 from .tables import check_beside, read_table
+
+_DUCKDB = Package("duckdb", "duckdb", "1.0", "`outspoken.batch.duckdb`")
 
 Relation = TypeVar("Relation")
 
@@ -48,7 +50,7 @@ def register(connection: object, options: BatchOptions | None = None, name: str 
     Raises BatchError for options with `keep` or `id_column`, as a query has the other columns itself, TypeError for
     anything but a connection, and MissingPackageError.
     """
-    duckdb = load("duckdb")
+    duckdb = _DUCKDB.load("duckdb")
     check_type(name, str, "name")
     if not isinstance(connection, duckdb.DuckDBPyConnection):
         raise TypeError(f"`connection` is {kind_of(connection)}; expected duckdb.DuckDBPyConnection")

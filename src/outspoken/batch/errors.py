@@ -32,15 +32,6 @@ class BatchError(OutspokenError, ValueError):
     """A batch cannot run: an option, an input or an output folder is wrong. The message says what to do."""
 
 
-class MissingPackageError(OutspokenError, ImportError):
-    """A package is missing, or too old, that an extra of Outspoken installs."""
-
-    def __init__(self, package: str, extra: str, found: str | None = None) -> None:
-        self.package = package
-        has, upgrade = (f", and {found} is installed", "--upgrade ") if found else ("", "")
-        super().__init__(f"this needs {package}{has}: pip install {upgrade}'outspoken[{extra}]'")
-
-
 class RowError(NamedTuple):
     """Why a row could not be read: a stable code, and a sentence for people."""
 

@@ -20,15 +20,17 @@ from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
 from outspoken.results.arguments import kind_of
+from outspoken.results.packages import Package
 
 from .arrow import Array, pa
 from .errors import BatchError
 from .function import Rows, checked_values
 from .options import BatchOptions
-from .packages import load
 from .rows import dig
 from .schema import KEPT_TYPES, make_schema
 from .tables import ROWS, reader_of
+
+_PANDAS = Package("pandas", "pandas", "2.0", "`outspoken.batch.pandas`")
 
 Frame = TypeVar("Frame")
 
@@ -70,7 +72,7 @@ def split(frame: Frame) -> tuple[Frame, Frame]:
 
 def _frame(frame: object) -> tuple[Any, Any]:
     """pandas, and the frame. Raises TypeError for anything else."""
-    pd = load("pandas")
+    pd = _PANDAS.load("pandas")
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"`frame` is {kind_of(frame)}; expected pandas.DataFrame")
     return pd, frame

@@ -23,13 +23,15 @@ from functools import partial
 from typing import Any, TypeVar
 
 from outspoken.results.arguments import kind_of
+from outspoken.results.packages import Package
 
 from .arrow import Schema
 from .errors import BatchError
 from .options import BatchOptions
-from .packages import load
 from .schema import FROM_ENGINE, make_schema
 from .tables import check_beside, needed_columns, read_table, schema_of
+
+_POLARS = Package("polars", "polars", "1.20", "`outspoken.batch.polars`")
 
 Frame = TypeVar("Frame")
 
@@ -62,7 +64,7 @@ def expression(options: BatchOptions | None = None) -> Any:
     Raises BatchError for options with `keep` or `id_column`, as the other columns stay beside it, and
     MissingPackageError.
     """
-    pl = load("polars")
+    pl = _POLARS.load("polars")
     options = options or BatchOptions()
     check_beside(options)
     schema = _polars_schema(pl, make_schema({}, has_response=options.has_response))
@@ -84,7 +86,7 @@ def split(frame: Frame) -> tuple[Frame, Frame]:
 
 def _frame(frame: object) -> tuple[Any, Any]:
     """Polars, and the frame. Raises TypeError for anything else."""
-    pl = load("polars")
+    pl = _POLARS.load("polars")
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"`frame` is {kind_of(frame)}; expected polars.DataFrame or polars.LazyFrame")
     return pl, frame
@@ -106,12 +108,12 @@ def _polars_schema(pl: Any, schema: Schema) -> Any:
 
 def _read(options: BatchOptions, frame: Any) -> Any:
     """Read a data frame."""
-    return load("polars").from_arrow(read_table(frame.to_arrow(), options))
+    return _POLARS.load("polars").from_arrow(read_table(frame.to_arrow(), options))
 
 
 def _read_series(options: BatchOptions, fields: list[str], series: Any) -> Any:
     """Read a series of structs."""
-    pl = load("polars")
+    pl = _POLARS.load("polars")
     given = series.struct.unnest()
     _checked(pl, given.schema, given.columns)
     return _read(options, given).select(fields).to_struct(series.name)

@@ -21,10 +21,12 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from outspoken.results.arguments import kind_of
+from outspoken.results.packages import Package
 
 from .options import BatchOptions
-from .packages import load
 from .tables import ROWS, needed_columns, read_table, split_table
+
+_RAY = Package("ray", "ray", "2.10", "`outspoken.batch.ray`")
 
 Dataset = TypeVar("Dataset")
 
@@ -62,7 +64,7 @@ def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
 
 def _dataset(dataset: object) -> Any:
     """The dataset. Raises TypeError for anything else."""
-    load("ray")
+    _RAY.load("ray")
     from importlib import import_module
 
     if not isinstance(dataset, import_module("ray.data").Dataset):

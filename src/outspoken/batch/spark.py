@@ -24,13 +24,15 @@ from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from outspoken.results.arguments import kind_of
+from outspoken.results.packages import Package
 
 from .arrow import pa
 from .errors import BatchError
 from .options import BatchOptions
-from .packages import load
 from .schema import KEPT_TYPES, make_schema
 from .tables import needed_columns, read_batches
+
+_PYSPARK = Package("spark", "pyspark", "3.5", "`outspoken.batch.spark`")
 
 DataFrame = TypeVar("DataFrame")
 
@@ -66,7 +68,7 @@ def split(frame: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 def _frame(frame: object) -> Any:
     """The data frame, of a session or of Spark Connect. Raises TypeError for anything else."""
-    load("pyspark", "spark")
+    _PYSPARK.load("pyspark")
     if not (type(frame).__module__.startswith("pyspark.") and hasattr(frame, "mapInArrow")):
         raise TypeError(f"`frame` is {kind_of(frame)}; expected pyspark.sql.DataFrame")
     return frame

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
-from importlib import import_module
 from typing import Any, BinaryIO
 
-from .errors import MissingPackageError
+from outspoken.results.packages import Package
 
 #: So much is unpacked at once: what is lost before a damaged place is not more than this.
 _PIECE = 8192
@@ -50,7 +49,5 @@ def _unpack(unpacker: Any, piece: bytes) -> tuple[bytes, Exception | None]:
 def _unpacker(compression: str) -> Any:
     if compression == "gzip":
         return zlib.decompressobj(wbits=31)
-    try:
-        return import_module("zstandard").ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
-    except ImportError:
-        raise MissingPackageError("zstandard", "batch") from None
+    zstandard = Package("batch", "zstandard", needed_by="`outspoken.batch`").load("zstandard")
+    return zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()

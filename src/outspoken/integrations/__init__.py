@@ -11,6 +11,6 @@ from typing import TYPE_CHECKING
 from outspoken.results.lazy_exports import export_lazily
 
 if TYPE_CHECKING:
-    from .framework import FrameworkError as FrameworkError
+    from .framework import MissingPackageError as MissingPackageError
 
-export_lazily(__name__, {"framework": "FrameworkError"})
+export_lazily(__name__, {"framework": "MissingPackageError"})

@@ -96,6 +96,17 @@ class RenderError(OutspokenError, ValueError):
     """A value that the format cannot express."""
 
 
+class MissingPackageError(OutspokenError, ImportError):
+    """A package that an extra of Outspoken installs is missing, too old, or lacks a part.
+
+    `package` is what pip calls it, and `name` the module that could not be imported.
+    """
+
+    def __init__(self, message: str, *, package: str, name: str | None = None) -> None:
+        self.package = package
+        super().__init__(message, name=name)
+
+
 class StreamClosedError(OutspokenError, RuntimeError):
     """A session received a chunk after it was closed."""
 

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from outspoken.results.arguments import check_type
+from outspoken.results.packages import Package
 
 from .apis.anthropic import AnthropicApi
 from .apis.base import Api
@@ -27,6 +28,7 @@ from .settings import ServerSettings
 from .upstream import Deadline, Upstream, to_client, to_upstream
 
 #: The APIs that the proxy speaks. An error about an unknown path has the shape of the first whose path it begins with.
+_PROMETHEUS = Package("serve", "prometheus-client", needed_by="the page of metrics")
 _APIS: tuple[Api, ...] = (ChatApi(), ResponsesApi(), AnthropicApi())
 
 #: Paths that clients may expect, and why they are not served.
@@ -85,7 +87,7 @@ class Proxy:
     async def show_metrics(self, request: Request) -> Response:
         """Report the metrics in the text format of Prometheus. Raises HttpError if the library is not installed."""
         if self.metrics is None:
-            raise HttpError(501, "metrics need prometheus-client: pip install 'outspoken[serve]'", "no_metrics")
+            raise HttpError(501, str(_PROMETHEUS.missing()), "no_metrics")
         return Response(self.metrics.text(), headers={"content-type": self.metrics.content_type})
 
     async def models(self, request: Request) -> Response:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import logging
 
-from .settings import ServerSettings, ServerStartError
+from outspoken.results.packages import missing_package
+
+from .settings import ServerSettings
 
 _LOG = logging.getLogger("outspoken.serving")
 
 
 def run(settings: ServerSettings, host: str, port: int) -> None:
-    """Serve until the process is asked to stop. Raises ServerStartError if the extra `serve` is not installed."""
+    """Serve until the process is asked to stop. Raises MissingPackageError without the extra `serve`."""
     try:
         import uvicorn
 
         from .app import Proxy
     except ImportError as error:
-        raise ServerStartError(f"serving needs {error.name}: pip install 'outspoken[serve]'") from None
+        raise missing_package(error, "serve", "serving") from None
     _start_log(settings)
     uvicorn.run(Proxy(settings).app(), host=host, port=port, ws="none", access_log=False)
 

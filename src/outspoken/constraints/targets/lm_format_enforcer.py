@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from outspoken.constraints.char_sets import CharSet
 from outspoken.constraints.forms import Grammar
 from outspoken.constraints.matcher import Matcher
+from outspoken.results.packages import Package
 
 
 class MatcherParser:
@@ -48,12 +48,8 @@ def _in_alphabet(chars: CharSet, alphabet: str) -> str:
 
 
 def character_parser(grammar: Grammar) -> MatcherParser:
-    """The parser at the start of a text. Raises ImportError if lm-format-enforcer is not installed."""
-    try:
-        engine: Any = import_module("lmformatenforcer.characterlevelparser")
-    except ImportError:
-        raise ImportError(
-            "`to_lm_format_enforcer` needs the package lm-format-enforcer: pip install lm-format-enforcer"
-        ) from None
+    """The parser at the start of a text. Raises MissingPackageError without lm-format-enforcer."""
+    package = Package("", "lm-format-enforcer", needed_by="`to_lm_format_enforcer`")
+    engine = package.load("lmformatenforcer.characterlevelparser")
     engine.CharacterLevelParser.register(MatcherParser)
     return MatcherParser(Matcher(grammar), engine.CharacterLevelParserConfig())
