@@ -67,7 +67,7 @@ _deserialization = _HAYSTACK.load("haystack.utils.deserialization")
 _callables = _HAYSTACK.load("haystack.utils")
 _async = _HAYSTACK.load("haystack.utils.async_utils")
 
-#: The index of the first call from the text in a stream; calls of the chat generator itself count from 0.
+#: The index of the first call from the text in a stream; blocks of text and of the chat generator count from 0.
 _FIRST_INDEX = 1000
 _LIST: Any = list
 #: The types of the inputs, which Haystack reads where they are checked.
@@ -306,7 +306,8 @@ class _Reading:
                 return [replace(self._chunk(*self._begun("reasoning")), reasoning=content)]
             case CallEnd(call=call):
                 self._calls[item.position] = call
-                index = _FIRST_INDEX + self._begun(f"call {item.position}")[0]
+                self._begun("call")  # so that text behind it is another block
+                index = _FIRST_INDEX + item.position
                 made, text = _call(call), json.dumps(call.arguments if call.problem is None else {})
                 delta = _chunks.ToolCallDelta(index, made.tool_name, text, made.id, made.extra)
                 return [replace(self._chunk(index, start=True), tool_calls=[delta])]
