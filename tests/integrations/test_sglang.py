@@ -9,6 +9,7 @@ import pytest
 
 from outspoken import formats, parse
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, pieces, written
+from tests.integrations.server_checks import TAGGED, check_parallel_calls, check_reasoning
 from tools.integrations.missing_modules import stand_ins
 
 with stand_ins():
@@ -20,7 +21,6 @@ with stand_ins():
 
     load_plugins()
 
-TAGGED = tuple(name for name in FORMATS if name != "react")
 GIVEN = [Tool.model_validate(tool) for tool in TOOLS]
 STRICT = [Tool.model_validate({**tool, "function": {**tool["function"], "strict": True}}) for tool in TOOLS]
 
@@ -76,20 +76,12 @@ def test_every_format_has_a_parser() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_parallel_calls_with_text(format: str) -> None:
-    text = written(format, *BOTH, text="Let me look.")
-    expected = ("", parse(text, format, tools=TOOLS).text, [(name, dict(given)) for name, given in BOTH])
-    assert whole(text, format) == expected
-    for size in (1, 3, 1000):
-        assert streamed(text, format, size=size) == expected
+    check_parallel_calls(format, whole, streamed)
 
 
 @pytest.mark.parametrize("format", TAGGED)
 def test_reasoning_has_a_field_of_its_own(format: str) -> None:
-    text = written(format, BOTH[0], reasoning="The tide first.")
-    expected = ("The tide first.", "", [("tide", BOTH[0][1])])
-    assert whole(text, format, format) == expected
-    for size in (1, 5, 1000):
-        assert streamed(text, format, format, size=size) == expected
+    text = check_reasoning(format, whole, streamed)
     assert whole(text, None, format)[0] == "The tide first."
 
 

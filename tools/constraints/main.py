@@ -6,8 +6,10 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from outspoken import formats
+from outspoken.authoring.fuzz.minimise import minimise
 from outspoken.constraints.deriving import Constraint
 from tests.engines import (
     Engine,
@@ -21,8 +23,8 @@ from tests.engines import (
     character_vocabulary,
 )
 
-from .asked import ASKED, Kind
-from .walks import literals, smaller, walk
+from .asked import ASKED, Asked, Kind
+from .walks import literals, walk
 
 #: So many walks are made with each set of tools.
 _EACH = 5
@@ -60,8 +62,12 @@ def failures(
             if not wrong and not attempt:
                 wrong = this.miscounted(text)
             if wrong and minimized and not found.broken_off:
-                text = smaller(text, lambda one, this=this: this.constraint.accepts(one) and this.complaint(one) != "")
+                text = minimise(text, partial(_is_wrong, this), 400)
             yield wrong, text
+
+
+def _is_wrong(this: Asked, text: str) -> bool:
+    return this.constraint.accepts(text) and this.complaint(text) != ""
 
 
 def main() -> int:

@@ -172,19 +172,3 @@ def _is_at(path: Sequence[str | int], place: str) -> bool:
     pattern = pattern.replace(r"\[\]", r"\[[0-9]+\]").replace(r"\.\*", r"\.[^.\[]+")
     written = "".join([f"[{step}]" if isinstance(step, int) else f".{step}" for step in path])
     return re.fullmatch(pattern, written.removeprefix(".")) is not None
-
-
-def smaller(text: str, is_bad: Callable[[str], bool], tries: int = 400) -> str:
-    """A text without the parts that are not needed for it to be bad."""
-    size = len(text) // 2
-    while size and tries > 0:
-        at = 0
-        while at < len(text) and tries > 0:
-            shorter = text[:at] + text[at + size :]
-            tries -= 1
-            if is_bad(shorter):
-                text = shorter
-            else:
-                at += size
-        size //= 2
-    return text

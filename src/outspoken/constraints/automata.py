@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from outspoken.patterns import syntax
 
 from .char_sets import ANY_CHAR, CharSet, Range, char_set, chars_of, negated, of_text, partition
+
+_State = TypeVar("_State")
 
 
 class TooLargeError(ValueError):
@@ -147,17 +149,23 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
                 ways[state] = [(at, closures.of(t)) for chars, t in nfa.steps[state] for at in found[chars]]
             for at, targets in ways[state]:
                 reached[at] |= targets
-        row: list[int] = []
-        for target in reached:
-            if not target or (excludes and target & ended):
-                row.append(-1)
-                continue
-            if target not in numbers:
-                numbers[target] = len(numbers)
-                waiting.append(target)
-            row.append(numbers[target])
-        rows.append(row)
+        targets = [None if not target or (excludes and target & ended) else target for target in reached]
+        rows.append(_row(targets, numbers, waiting))
     return _minimal(_Table(classes, rows, [excludes or bool(subset & ended) for subset in waiting]))
+
+
+def _row(targets: Iterable[_State | None], numbers: dict[_State, int], waiting: list[_State]) -> list[int]:
+    """The numbers of states, -1 for none. New states get the next numbers, and wait for their own row."""
+    row: list[int] = []
+    for target in targets:
+        if target is None:
+            row.append(-1)
+            continue
+        if target not in numbers:
+            numbers[target] = len(numbers)
+            waiting.append(target)
+        row.append(numbers[target])
+    return row
 
 
 class _Closures:
@@ -294,16 +302,8 @@ def intersection(one: Dfa, other: Dfa, limit: int = 4000) -> Dfa:
     for left, right in waiting:
         if len(numbers) > limit:
             raise TooLargeError(f"an automaton needs more than {limit} states")
-        row: list[int] = []
-        for pair in zip(lefts[left], rights[right], strict=True):
-            if -1 in pair:
-                row.append(-1)
-                continue
-            if pair not in numbers:
-                numbers[pair] = len(numbers)
-                waiting.append(pair)
-            row.append(numbers[pair])
-        rows.append(row)
+        pairs = [None if -1 in pair else pair for pair in zip(lefts[left], rights[right], strict=True)]
+        rows.append(_row(pairs, numbers, waiting))
     return _minimal(_Table(classes, rows, [one.accepts[left] and other.accepts[right] for left, right in waiting]))
 
 
