@@ -11,7 +11,7 @@ from outspoken.authoring.shared.checkout import TOP
 from tools.figures import documents, main
 from tools.figures.digests import digest_of
 from tools.figures.documents import UnknownFigureError, content, updated
-from tools.figures.records import Record, changed, digests, load, machine, save
+from tools.figures.records import FiguresError, Record, changed, digests, load, machine, save
 from tools.figures.registry import FIGURES, SECTIONS, Figure
 
 
@@ -50,6 +50,7 @@ class Pair:
         ("A module.", "Another comment.", True),
         ('    """Twice a number."""\n', "", True),
         ("  # or a sum", "", True),
+        ("class Pair", "def main():\n    print(1)\n\n\nclass Pair", True),
         ("    return number * 2", "    return (\n        number * 2\n    )", True),
         ('    """The first."""\n', "", True),
         ("number * 2", "number * 3", False),
@@ -126,6 +127,7 @@ def test_values_in_documents() -> None:
         ("serves.x", "README.md:2: there is no figure `serves.x`"),
         ("servers.SGLang", "README.md:2: `servers.SGLang`: there is no `SGLang`; expected vLLM"),
         ("servers.vLLM.texts.all", "expected nothing more"),
+        ("comparison", "README.md:2: `comparison` needs 'damaged', which is not among the figures"),
         ("servers.vLLM", "`servers.vLLM` is no single value; add one of texts, share"),
     ):
         with pytest.raises(UnknownFigureError, match=told):
@@ -140,4 +142,8 @@ def test_records_are_kept(tmp_path: Path) -> None:
     assert load(tmp_path / "figures.json") == records
     assert (tmp_path / "figures.json").read_text("utf-8") == (TOP / "tools/figures/figures.json").read_text("utf-8")
     assert load(tmp_path / "none.json") == {}
+    for text in ("{", "[]", '{"servers": {"values": 1}}'):
+        (tmp_path / "broken.json").write_text(text, "utf-8")
+        with pytest.raises(FiguresError, match=r"broken\.json cannot be read: .*; restore it, or delete it"):
+            load(tmp_path / "broken.json")
     assert "cores of" in machine()

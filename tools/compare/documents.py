@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from tools.bench import turns
 from tools.damage.evaluation import is_beginning
-from tools.figures.records import Measurement
+from tools.figures.records import Measurement, new_file
 
 from .json_readers import READERS, JsonReader
 from .json_texts import GROUPS, JsonText, json_texts, same
@@ -85,18 +84,18 @@ def _read_all(call: Callable[[int], Any], numbers: Sequence[int]) -> None:
             continue
 
 
-def show(readers: dict[str, JsonReader], texts: Sequence[JsonText], name: str, number: int) -> None:
-    """Print some texts of each kind that a reader does not read as meant."""
-    shown: Counter[str] = Counter()
-    for at, text in enumerate(texts):
-        result = outcome(readers[name], at, text)
-        if result == "meant" or shown[text.kind] == number:
+def show(reader: JsonReader, texts: Sequence[JsonText]) -> None:
+    """Print a text of each kind that a reader does not read as meant."""
+    shown: set[str] = set()
+    for number, text in enumerate(texts):
+        result = outcome(reader, number, text)
+        if result == "meant" or text.kind in shown:
             continue
-        shown[text.kind] += 1
+        shown.add(text.kind)
         try:
-            got = readers[name].reading(readers[name].call(at))
+            got: object = reader.reading(reader.call(number))
         except Exception as error:  # shown
-            got = f"{type(error).__name__}: {str(error)[:300]}"
+            got = f"{error.__class__.__name__}: {str(error)[:300]}"
         print(f"\n--- {text.kind}: {result}\n{text.text}\nmeant: {text.meant}\ngot:   {got}")
 
 
@@ -104,17 +103,17 @@ def main() -> int:
     """Print the tables; `--json` writes the counts for `python -m tools.figures`."""
     parser = argparse.ArgumentParser(prog="python -m tools.compare.documents", description=__doc__)
     parser.add_argument("--per-kind", type=int, default=PER_KIND, metavar="N", help=f"texts of a kind ({PER_KIND})")
-    parser.add_argument("--show", nargs=2, metavar=("READER", "N"), help="print N texts of a kind that it misreads")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to a file")
+    parser.add_argument("--show", choices=[*READERS], help="print a text of each kind that a reader misreads")
+    parser.add_argument("--json", type=new_file, metavar="FILE", help="write the counts to a file")
     options = parser.parse_args()
     if find_spec("baml_py") is None or find_spec("instructor") is None:
         from tools.integrations.inside import run_inside
 
         return run_inside("peers", "tools.compare.documents")
-    texts = json_texts(options.per_kind)
+    texts = json_texts(max(1, options.per_kind))
     readers = {name: make(texts) for name, make in READERS.items()}
     if options.show:
-        show(readers, texts, options.show[0], int(options.show[1]))
+        show(readers[options.show], texts)
         return 0
     values = counts(readers, texts)
     values["microseconds"] = {

@@ -49,6 +49,8 @@ def speed(records: Mapping[str, Any]) -> str:
     for server, formats in record.values.items():
         for way in ("whole", "streamed"):
             times = [of[way] for of in formats.values() if way in of]
+            if not times:
+                continue
             medians = [f"{median(sorted(time[i] for time in times)):,.0f}" for i in range(3)]
             ratios = [spread([time[0] / time[i] for time in times]) for i in (1, 2)]
             faster = [sum(time[0] < time[i] for time in times) for i in (1, 2)]
@@ -100,7 +102,7 @@ def comparison(records: Mapping[str, Any]) -> str:
             *[f"| {' | '.join(row)} |" for row in rows],
             "",
             f"Measured {_when(records)} by `python -m tools.figures --all`. *In silence*: another value or a missing "
-            "call, and nothing that says so. "
+            "call, and nothing that says so. Times are for sound responses, and for damaged documents of JSON. "
             "[What was read and how it is counted](tools/README.md#comparison-with-others).",
         ]
     )

@@ -17,13 +17,13 @@ from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from outspoken import Parser
+from outspoken.grammar import registry
 from tools.bench import turns
 from tools.bench.peers import GIVEN, LEAD, TOOLS, TYPICAL, Sizes, fault, response, wanted
-from tools.figures.records import Measurement
+from tools.figures.records import Measurement, new_file
 from tools.integrations.compare import SLOW, peer_names
 from tools.integrations.compare_servers import SERVERS, Calls, MarkerTokenizer, Reader, Server, Written, chunks_of
 
@@ -125,8 +125,8 @@ def _inside(options: argparse.Namespace) -> int:
 def main() -> int:
     """Print the table; `--json` writes the times for `python -m tools.figures`."""
     parser = argparse.ArgumentParser(prog="python -m tools.compare.speed", description=__doc__)
-    parser.add_argument("--only", nargs="+", metavar="FORMAT", help="only these formats")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the times to a file")
+    parser.add_argument("--only", nargs="+", metavar="FORMAT", choices=registry.names(), help="only these formats")
+    parser.add_argument("--json", type=new_file, metavar="FILE", help="write the times to a file")
     options = parser.parse_args()
     if find_spec("vllm") is not None and find_spec("sglang") is not None:
         return _inside(options)

@@ -15,13 +15,12 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import GrammarError, Parser, Reply, load_format
 from outspoken.notations.tools import Tools
 from tools.bench import turns
-from tools.figures.records import Measurement
+from tools.figures.records import Measurement, new_file
 from tools.integrations.compare import Example, examples, outcome
 from tools.integrations.compare_servers import Written
 from tools.integrations.missing_modules import stand_ins
@@ -169,7 +168,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.compare.templates", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=[*TEMPLATES], metavar="FORMAT", help="only these formats")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N texts that transformers misreads")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to a file")
+    parser.add_argument("--json", type=new_file, metavar="FILE", help="write the counts to a file")
     options = parser.parse_args()
     if find_spec("transformers") is None or find_spec("vllm") is None:
         from tools.integrations.inside import run_inside

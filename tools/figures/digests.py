@@ -1,4 +1,7 @@
-"""Digests of code: the same for the same statements, whatever comments, docstrings and line breaks there are."""
+"""Digests of code: the same for the same statements, whatever comments, docstrings and line breaks there are.
+
+The options that a command takes, in its `main`, do not count either.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,9 @@ def _words(node: Any) -> Iterator[str]:
 
 
 def _says_nothing(node: Any) -> bool:
-    """Whether it is a docstring, or the empty text that some versions of Python put into f-strings."""
+    """Whether it is a docstring, the `main` of a command, or the empty text that some Pythons put into f-strings."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "main"
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     if isinstance(node, ast.Constant):

@@ -55,10 +55,14 @@ def content(name: str, records: dict[str, Record]) -> str:
     if name in SECTIONS:
         module, _, function = SECTIONS[name].partition(":")
         write: Callable[[dict[str, Record]], str] = getattr(import_module(module), function)
-        return write(records)
+        try:
+            return write(records)
+        except KeyError as error:
+            told = f"`{name}` needs {error}, which is not among the figures: run `python -m tools.figures --all`"
+            raise LookupError(told) from error
     first, *keys = name.split(".")
     if first not in records:
-        raise LookupError(f"there is no figure `{name}`; there are {', '.join([*SECTIONS, *records])}")
+        raise LookupError(f"there is no figure `{name}`; there are {', '.join(dict.fromkeys([*SECTIONS, *records]))}")
     value: Any = records[first].values
     for key in keys:
         known = cast("dict[str, Any]", value) if isinstance(value, dict) else {}

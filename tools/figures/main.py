@@ -96,8 +96,8 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in FIGURES]:
         parser.error(f"there is no figure `{unknown[0]}`; expected {', '.join(FIGURES)}")
-    records = load()
     try:
+        records = load()
         if options.check:
             found = problems()
             for sentence in found:

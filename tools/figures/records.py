@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -11,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from outspoken.authoring.shared.checkout import TOP
+from outspoken.results.errors import OutspokenError
 
 from .digests import GRAMMARS, digest_of
 from .registry import FIGURES, Figure
@@ -49,11 +51,27 @@ def machine() -> str:
     return f"{os.cpu_count()} cores of {processor}, {system}, Python {platform.python_version()}"
 
 
+def new_file(text: str) -> Path:
+    """The file of an option of a measuring command. Raises ArgumentTypeError if its folder is missing."""
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+    return path
+
+
+class FiguresError(OutspokenError):
+    """The file of the figures cannot be used."""
+
+
 def load(path: Path = PATH) -> dict[str, Record]:
-    """The records, by the names of their figures."""
+    """The records, by the names of their figures. Raises FiguresError if the file holds something else."""
     if not path.is_file():
         return {}
-    return {name: Record.model_validate(record) for name, record in json.loads(path.read_text("utf-8")).items()}
+    try:
+        return {name: Record.model_validate(record) for name, record in json.loads(path.read_text("utf-8")).items()}
+    except (ValueError, AttributeError) as error:
+        reason = str(error).splitlines()[0]
+        raise FiguresError(f"{path.name} cannot be read: {reason}; restore it, or delete it and measure all") from error
 
 
 def save(records: dict[str, Record], path: Path = PATH) -> None:

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from outspoken.notations.tools import Tools
 from tools.damage import markup_calls
 from tools.damage.evaluation import equal
 from tools.damage.markup_cases import SEED, bases, damaged_texts
-from tools.figures.records import Measurement
+from tools.figures.records import Measurement, new_file
 
 from .compare_servers import SERVERS, Calls, Reader, Server
 from .compare_tables import counts, section
@@ -236,10 +235,10 @@ def show(results: list[Result], number: int) -> None:
 def main() -> int:
     """Print the tables; `--json` writes the counts for `python -m tools.figures`."""
     parser = argparse.ArgumentParser(prog="python -m tools.integrations.compare", description=__doc__)
-    parser.add_argument("--only", nargs="+", metavar="FORMAT", help="only these formats")
+    parser.add_argument("--only", nargs="+", metavar="FORMAT", choices=registry.names(), help="only these formats")
     parser.add_argument("--per-format", type=int, default=8, metavar="N", help="damaged texts of each format (8)")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N misread texts of each format")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts to a file")
+    parser.add_argument("--json", type=new_file, metavar="FILE", help="write the counts to a file")
     options = parser.parse_args()
     if find_spec("vllm") is not None and find_spec("sglang") is not None:
         return _inside(options)
