@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from outspoken import Parser, ToolError, UnknownFormatError
+from outspoken import Parser, Screen, ToolError, UnknownFormatError
 from outspoken.actions import Click
 from outspoken.batch import BatchError, BatchOptions, BatchReader
 from outspoken.batch.arrow import RecordBatch, pa
@@ -219,6 +219,18 @@ def test_tools_of_a_row_may_be_objects() -> None:
     assert codes(read(BatchOptions(tools_column="t"), text=["a"], t=[[{"x": 1}]])) == ["invalid-tools"]
 
 
+def test_points_are_converted_to_a_screen() -> None:
+    text, screen = "Action: click(start_box='(500,500)')", Screen(1920, 1080)
+    body = {"choices": [{"index": 0, "message": {"content": text}, "finish_reason": "stop"}]}
+    for options, value in (
+        (BatchOptions("ui_tars_1_0", screen=screen), text),
+        (BatchOptions("ui_tars_1_0", screen=screen, provider="openai"), json.dumps(body)),
+    ):
+        (row,) = read(pickle.loads(pickle.dumps(options)), text=[value])
+        point = json.loads(row["actions"][0]["data"])["point"]
+        assert (point["x"], point["y"], point["space"]) == (960, 540, "px")
+
+
 def test_bodies_of_a_provider() -> None:
     body = {
         "id": "c1",
@@ -305,6 +317,7 @@ def test_options_are_checked() -> None:
         ({"format": "hermse"}, UnknownFormatError, "hermes"),
         ({"provider": "opnai"}, ValueError, "openai"),
         ({"repair": "all"}, ValueError, "`repair`"),
+        ({"screen": (1920, 1080)}, TypeError, "`screen`"),
         ({"tools": [1]}, ToolError, "tools"),
         ({"text_column": 1}, TypeError, "`text_column` is an int"),
         ({"prefix": 1}, TypeError, "`prefix`"),
@@ -330,6 +343,7 @@ def test_fingerprints_differ_for_other_options() -> None:
         BatchOptions(keep=("a",)),
         BatchOptions(max_chars=5),
         BatchOptions(row_timeout=5),
+        BatchOptions(screen=Screen(1920, 1080)),
     ]
     assert len({one.fingerprint() for one in many}) == len(many)
     assert BatchOptions(tools=[find]).fingerprint() == many[2].fingerprint()

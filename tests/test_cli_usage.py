@@ -143,7 +143,7 @@ def test_formats_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
         (["call.txt"], "`call.txt` is no command; did you mean `outspoken parse call.txt`?"),
         (["PARSE"], "there is no command `PARSE`; did you mean `parse`?"),
         (["version"], "there is no command `version`; did you mean `outspoken --version`?"),
-        (["help", "stat"], "there is no command `stat`; did you mean `stats` or `stream`?"),
+        (["help", "stat"], "there is no command `stat`; did you mean `stats`?"),
         (["stream", "-P", "opnai", "call.txt"], "there is no provider `opnai`; did you mean `openai`?"),
         (["serve"], "`outspoken serve` needs `--upstream URL`; see `outspoken serve --help`"),
         (["batch", "call.txt"], "`outspoken batch` needs `--out DIR`; see `outspoken batch --help`"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+#: Names whose similarity is lower than that of the best match by more than this are not suggested.
+_MAX_DIFFERENCE = 0.1
+
 
 class UsageError(Exception):
     """The command cannot run with these arguments. The message is one sentence that says what to do instead."""
@@ -11,7 +14,10 @@ class UsageError(Exception):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean …?` with the most similar names, or an empty string if none is similar."""
-    from difflib import get_close_matches  # few processes need it
+    from difflib import SequenceMatcher, get_close_matches  # few processes need it
 
-    found = get_close_matches(name.lower(), list(known), n=2, cutoff=0.6)
-    return f"; did you mean {' or '.join([f'`{one}`' for one in found])}?" if found else ""
+    name = name.lower()
+    found = get_close_matches(name, list(known), n=2, cutoff=0.6)
+    like = [SequenceMatcher(None, one, name).ratio() for one in found]
+    near = [f"`{one}`" for one, ratio in zip(found, like, strict=True) if ratio > like[0] - _MAX_DIFFERENCE]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
