@@ -13,6 +13,7 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from outspoken.constraints import constraint
+from outspoken.serving.apis.export_rewriter import ExportRewriter, ExportStream
 from outspoken.serving.app import Proxy
 from tests.serving import Server, Upstream, chunk, completion, event, proxied, streaming, until, whole, written
 
@@ -300,6 +301,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"input": [{"type": "function_call", "call_id": "c", "name": "x"}]}, "input[0].arguments"),
     ({"text": {"format": {"type": "grammar"}}}, "text.format.type"),
     ({"instructions": 5}, "instructions"),
+    ({"stream": "yes"}, "stream"),
 ]
 
 
@@ -393,3 +395,33 @@ def test_limits() -> None:
         front[1].active += front[1].settings.max_concurrent
         found = post(front)
         assert (found.status_code, found.headers["retry-after"]) == (503, "1")
+
+
+def test_halves_of_characters(front: Front) -> None:
+    """JSON may have them, UTF-8 may not."""
+    front[2].answer = answer("Hi.")
+    items = rb'[{"role": "user", "content": "\udfff", "x\n\u00fc": 1}]'
+    body = rb'{"instructions": "a \ud800 b", "input": %b, "stream": %b}'
+    for stream in (b"true", b"false"):
+        found = httpx.post(f"{front[0].url}/v1/responses", content=body % (items, stream))
+        assert (found.status_code, "Hi." in found.text) == (200, True)
+        assert found.headers["outspoken-ignored"] == "input.x??"
+        assert [message["content"] for message in front[2].asked["messages"]] == ["a \ud800 b", "\udfff"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_defect_of_the_proxy_is_an_error_of_the_api(
+    front: Front, stream: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(self: Any, *given: Any) -> Any:
+        raise RuntimeError("mosses")
+
+    front[2].answer = answer(TEXT)
+    monkeypatch.setattr(ExportStream, "feed", fail)
+    monkeypatch.setattr(ExportRewriter, "rewrite", fail)
+    found = post(front, stream=stream)
+    assert found.status_code == (200 if stream else 500)
+    assert "the proxy failed; its log says why" in found.text
+    assert ("response.failed" in found.text) == stream
+    assert "mosses" in caplog.text
+    until(lambda: not front[1].active)

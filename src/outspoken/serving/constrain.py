@@ -13,6 +13,7 @@ from outspoken.notations.tools import Tools
 from outspoken.results.errors import OutspokenError
 
 from .http_errors import HttpError
+from .json_bodies import write_object
 from .settings import ServerSettings
 from .upstream import Headers
 
@@ -49,7 +50,7 @@ def constrain_request(settings: ServerSettings, body: bytes, request: dict[str, 
     if settings.constrain == "sglang":
         # with "none", the tools would not be in the prompt; with others, the server constrains calls itself
         fields["tool_choice"] = "none" if request.get("tool_choice") == "none" else "auto"
-    written = json.dumps({**request, **fields}, ensure_ascii=False).encode()
+    written = write_object({**request, **fields})
     return ConstrainedRequest(written, _header(f"applied; warnings={len(made.warnings)}"))
 
 

@@ -21,6 +21,7 @@ from outspoken.providers.replies import ProviderReply
 from .apis.base import Api, ApiRequest, RewriterLike
 from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response
+from .json_bodies import write_object
 from .metrics import Metrics
 from .request_ids import find_request_id, make_request_id, with_request_id
 from .settings import ServerSettings
@@ -65,9 +66,10 @@ class Exchange:
         except ClientDisconnect:
             self.client_gone()
             response = Response(status_code=CLIENT_GONE)  # nobody reads it
-        except BaseException:
-            self._status, self._outcome = 500, "internal_error"
-            self.end()
+        except Exception:
+            response = self.error_response(self.internal_error())
+        except BaseException:  # the server stops
+            self.end(CLIENT_GONE)
             raise
         if not isinstance(response, StreamResponse):
             self._status = response.status_code
@@ -108,7 +110,7 @@ class Exchange:
             content = await self.upstream.body(response, self.deadline)
         if not response.is_success:
             return self.upstream_failed(response, content)
-        written = json.dumps(rewriter.rewrite(_parse_completion(content)), ensure_ascii=False).encode()
+        written = write_object(rewriter.rewrite(_parse_completion(content)))
         answer = Response(written, response.status_code)
         answer.raw_headers += self.answer_headers(response, b"application/json")
         return answer
@@ -142,17 +144,22 @@ class Exchange:
     def error_response(self, error: HttpError) -> Response:
         """Return an error of the proxy in the shape of the API."""
         self.failed(error.code, error.status)
-        body = json.dumps(self.api.error(error, self.id), ensure_ascii=False).encode()
+        body = write_object(self.api.error(error, self.id))
         answer = Response(body, error.status, {"retry-after": "1"} if error.status == 503 else None, "application/json")
         answer.raw_headers += with_request_id(list(self._notes), self.id, *self.api.id_headers)
         return answer
+
+    def internal_error(self) -> HttpError:
+        """Log the exception that is being handled, a defect of the proxy, and return an error for the client."""
+        _LOG.exception("request_id=%s fails because of a defect of the proxy", self.id)
+        return HttpError(500, "the proxy failed; its log says why", "internal_error")
 
     # what is counted and logged
 
     def failed(self, code: str, status: int = 502) -> None:
         """Note an error of the response, and count it if it is the upstream's."""
         self._outcome = code
-        if status >= 500 and code != "overloaded":
+        if status >= 500 and code not in ("overloaded", "internal_error"):
             self._count_upstream_error(code)
 
     def _count_upstream_error(self, code: str) -> None:
@@ -217,6 +224,10 @@ class StreamResponse(Response):
                     await self._send_events(response, send)
         except HttpError as error:
             answer = exchange.error_response(error)
+        except Exception:
+            if self._sent_status != CLIENT_GONE:
+                raise
+            answer = exchange.error_response(exchange.internal_error())
         if answer is not None:
             self._sent_status = answer.status_code
             await answer(scope, receive, send)
@@ -249,6 +260,10 @@ class StreamResponse(Response):
             if stream.failed:
                 exchange.failed("error_in_stream")
         except HttpError as error:
+            exchange.failed(error.code, error.status)
+            last = stream.abort(error)
+        except Exception:
+            error = exchange.internal_error()
             exchange.failed(error.code, error.status)
             last = stream.abort(error)
         yield b"".join([sse_event(part, protocol) for part in last]) + sse_end(protocol)

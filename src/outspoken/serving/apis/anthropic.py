@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from typing import Any, cast
 
@@ -11,11 +10,12 @@ from outspoken.providers.export.parts import Part
 from outspoken.providers.export.sse import Protocol as EventProtocol
 from outspoken.providers.replies import ProviderReply
 from outspoken.serving.http_errors import HttpError
+from outspoken.serving.json_bodies import parse_object, write_object
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
 from .anthropic_request import to_chat
-from .base import ApiRequest, OnReply, parse_object, read_upstream_error
+from .base import ApiRequest, OnReply, read_upstream_error
 from .export_rewriter import ExportRewriter
 
 #: Anthropic's word for an HTTP status; others are `invalid_request_error` below 500, else `api_error`.
@@ -77,7 +77,7 @@ class AnthropicApi:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
         chat, ignored = to_chat(parse_object(body), settings.reasoning_field)
         rewriter = ExportRewriter(settings, chat, _AnthropicTarget(settings, chat), on_reply)
-        return ApiRequest(json.dumps(chat, ensure_ascii=False).encode(), chat, rewriter, ignored)
+        return ApiRequest(write_object(chat), chat, rewriter, ignored)
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
         """Return the body of an error response."""
@@ -86,7 +86,7 @@ class AnthropicApi:
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the upstream's error in Anthropic's shape."""
         body = _error_body(status, read_upstream_error(status, content).message, request_id)
-        return json.dumps(body, ensure_ascii=False).encode()
+        return write_object(body)
 
 
 def _error_body(status: int, message: str, request_id: str) -> dict[str, Any]:

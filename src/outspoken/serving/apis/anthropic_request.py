@@ -14,7 +14,7 @@ from .conversation import Conversation, text_part
 from .fields import Fields, Ignored, refused
 
 #: Fields that upstreams of chat completions have under the same name.
-_SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
+_SAME = ("model", "max_tokens", "temperature", "top_p", "top_k")
 #: Fields that need tools or files of the server.
 _REFUSED = {
     "container": "is not supported: the upstream has no containers",
@@ -46,6 +46,9 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any],
     if request.take("n") not in (None, 1):
         raise refused("n", "is not supported: a message has one choice")
     chat: dict[str, Any] = request.forward(*_SAME)
+    stream = request.flag("stream")
+    if stream is not None:
+        chat["stream"] = stream
     conversation = Conversation(reasoning_field)
     _read_system(request, "system", conversation)
     for message in request.children("messages"):
@@ -87,6 +90,13 @@ def _blocks(owner: Fields, name: str) -> list[Fields]:
     return owner.objects(name, cast("list[Any]", value))
 
 
+def _message_blocks(message: Fields) -> list[Fields]:
+    blocks = _blocks(message, "content")
+    if not blocks:
+        raise refused(message.at("content"), "is empty; expected at least one block", "empty_array")
+    return blocks
+
+
 def _read_system(owner: Fields, name: str, conversation: Conversation) -> None:
     if not owner.has(name):
         return
@@ -106,7 +116,7 @@ def _read_message(message: Fields, conversation: Conversation) -> None:
     if role == "system":
         _read_system(message, "content", conversation)
     elif role == "assistant":
-        for block in _blocks(message, "content"):
+        for block in _message_blocks(message):
             _read_answer(block, conversation)
     elif role == "user":
         _read_user(message, conversation)
@@ -117,7 +127,7 @@ def _read_message(message: Fields, conversation: Conversation) -> None:
 
 def _read_user(message: Fields, conversation: Conversation) -> None:
     parts: list[Part] = []
-    for block in _blocks(message, "content"):
+    for block in _message_blocks(message):
         kind = block.required("type")
         if kind != "tool_result":
             parts += _read_part(block, kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.export.parts import Part
@@ -76,7 +76,8 @@ class ApiRequest:
         """The header that names what was ignored, if anything was."""
         names = ", ".join(self.ignored)
         shown = names if len(names) <= _MAX_HEADER else names[:_MAX_HEADER].rsplit(", ", 1)[0] + ", ..."
-        return [(b"outspoken-ignored", shown.encode("ascii", "replace"))] if shown else []
+        printable = "".join([char if " " <= char <= "~" else "?" for char in shown])
+        return [(b"outspoken-ignored", printable.encode())] if shown else []
 
 
 class Api(Protocol):
@@ -105,17 +106,6 @@ class Api(Protocol):
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the body of an upstream's error in the shape of the API; None if it stays as it is."""
         ...
-
-
-def parse_object(body: bytes) -> dict[str, Any]:
-    """Parse the JSON object of a request. Raises HttpError."""
-    try:
-        request: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        raise HttpError(400, "the request is not JSON", "invalid_json") from None
-    if not isinstance(request, dict):
-        raise HttpError(400, "the request is not a JSON object", "invalid_json")
-    return cast("dict[str, Any]", request)
 
 
 def read_upstream_error(status: int, content: bytes) -> ProviderError:

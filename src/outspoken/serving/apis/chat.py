@@ -6,11 +6,12 @@ from typing import Any
 
 from outspoken.providers.export.sse import Protocol as EventProtocol
 from outspoken.serving.http_errors import HttpError
+from outspoken.serving.json_bodies import parse_object
 from outspoken.serving.rewriter import CompletionRewriter
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
-from .base import ApiRequest, OnReply, parse_object
+from .base import ApiRequest, OnReply
 
 
 class ChatApi:

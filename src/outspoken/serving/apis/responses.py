@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from typing import Any, cast
 
@@ -11,10 +10,11 @@ from outspoken.providers.export.responses import ResponsesExporter, to_openai_re
 from outspoken.providers.export.sse import Protocol as EventProtocol
 from outspoken.providers.replies import ProviderReply
 from outspoken.serving.http_errors import HttpError
+from outspoken.serving.json_bodies import parse_object, without_halves, write_object
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
-from .base import ApiRequest, OnReply, parse_object, read_upstream_error
+from .base import ApiRequest, OnReply, read_upstream_error
 from .export_rewriter import ExportRewriter
 from .responses_request import to_chat
 
@@ -43,7 +43,7 @@ class _ResponsesTarget:
         self._action_tool = settings.action_tool
         self._id = f"resp_{secrets.token_hex(24)}"
         given = {key: request[key] for key in _REPEATED if request.get(key) is not None}
-        self._repeated = _REPEATED | _FIXED | given
+        self._repeated = _REPEATED | _FIXED | without_halves(given)
 
     def exporter(self) -> ResponsesExporter:
         """Return an exporter for one response."""
@@ -78,7 +78,7 @@ class ResponsesApi:
         request = parse_object(body)
         chat, ignored = to_chat(request, settings.reasoning_field)
         rewriter = ExportRewriter(settings, chat, _ResponsesTarget(settings, request), on_reply)
-        return ApiRequest(json.dumps(chat, ensure_ascii=False).encode(), chat, rewriter, ignored)
+        return ApiRequest(write_object(chat), chat, rewriter, ignored)
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
         """Return the body of an error response."""
@@ -91,4 +91,4 @@ class ResponsesApi:
         raw: object = found.raw
         told = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
         error = told | {"message": found.message, "type": kind, "param": told.get("param"), "code": found.code}
-        return json.dumps({"error": error}, ensure_ascii=False).encode()
+        return write_object({"error": error})

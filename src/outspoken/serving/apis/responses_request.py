@@ -17,7 +17,6 @@ _SAME = (
     "model",
     "temperature",
     "top_p",
-    "stream",
     "parallel_tool_calls",
     "user",
     "safety_identifier",
@@ -49,6 +48,9 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any],
     if request.take("n") not in (None, 1):
         raise refused("n", "is not supported: a response has one choice")
     chat: dict[str, Any] = request.forward(*_SAME)
+    stream = request.flag("stream")
+    if stream is not None:
+        chat["stream"] = stream
     conversation = Conversation(reasoning_field)
     instructions = request.text("instructions")
     if instructions:
