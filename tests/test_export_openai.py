@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import openai
@@ -16,6 +17,7 @@ from outspoken.providers.export.sse import sse
 from outspoken.providers.replies import ProviderError, ProviderReply
 from outspoken.results import events as ev
 from tests.export_streams import (
+    Call,
     Canned,
     Events,
     calls_of,
@@ -57,6 +59,21 @@ def check_chunks(chunks: list[Any]) -> None:
     assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == 1
 
 
+def sent(call: Call) -> str:
+    """The arguments that chunks have of a call. Those of an incomplete one lack the closing brace at their end."""
+    text = call.arguments
+    if call.finished:
+        return text
+    return text.rstrip()[:-1] if text.rstrip().endswith("}") else text if text.strip() else text + "{"
+
+
+def is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
 def check_message(events: Events, chunks: list[Any]) -> None:
     """The real client has what the reply says."""
     reply = reply_of(events)
@@ -66,7 +83,8 @@ def check_message(events: Events, chunks: list[Any]) -> None:
     assert getattr(choice.message, "reasoning_content", None) == reply.reasoning
     calls = calls_of(events)
     found: Any = choice.message.tool_calls or []
-    assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, c.arguments) for c in calls]
+    assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, sent(c)) for c in calls]
+    assert not [c for c in calls if not c.finished and is_object(sent(c))]
     assert len({call.id for call in found}) == len(calls)
     beyond: dict[str, Any] = getattr(choice.message, "outspoken", {})
     assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)

@@ -81,6 +81,19 @@ def test_calls_have_the_same_ids_whole_and_streamed() -> None:
     assert ids[0] == ids[1]
 
 
+def test_calls_of_two_turns_have_other_ids_even_if_the_completions_have_one() -> None:
+    with proxied(whole(completion({"content": TEXT}))) as (front, _, _), client(front) as found:
+        ids: list[str] = []
+        for words in ("?", "And tomorrow?", "And tomorrow?"):
+            (call,) = (
+                found.chat.completions.create(**{**asked(), "messages": [{"role": "user", "content": words}]})
+                .choices[0]
+                .message.tool_calls
+            )
+            ids.append(call.id)
+    assert ids[0] != ids[1] == ids[2]
+
+
 def test_types_come_from_the_tools() -> None:
     text = '<invoke name="release"><parameter name="version">1.10</parameter></invoke>'
     tools: Any = [

@@ -58,6 +58,25 @@ async def _breaking(pieces: list[bytes]) -> AsyncIterator[bytes]:
     raise RuntimeError("the upstream dies")
 
 
+def test_an_incomplete_call_is_never_json() -> None:
+    """Clients that overlook the finish reason cannot run it."""
+    texts = [
+        '<tool_call>\n{"name": "f", "arguments": {"a": 1 2}}\n</tool_call>',
+        '<tool_call>\n{"name": "f", "arguments": {"a": 1}',
+        '<tool_call>\n{"name": "f", "arguments": {',
+        '<tool_call>\n{"name": "f", "arguments": {}',
+    ]
+    with proxied(streaming([])) as (front, _, upstream):
+        for text in texts:
+            upstream.answer = streaming(written(text, finish="length"))
+            choices = [part["choices"][0] for part in parts(front)]
+            calls = [call for choice in choices for call in choice["delta"].get("tool_calls", [])]
+            assert choices[-1]["finish_reason"] == "length", text
+            arguments = "".join([call["function"]["arguments"] for call in calls])
+            with pytest.raises(ValueError, match=r"Expecting|Unterminated"):
+                json.loads(arguments)
+
+
 def test_upstream_dies_in_a_call() -> None:
     async def answer(asked: dict[str, Any]) -> Response:
         return StreamingResponse(_breaking(written(CALL)[:-2]))

@@ -8,7 +8,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    AgentsException,
+    ModelSettings,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    Runner,
+    function_tool,
+    set_tracing_disabled,
+)
 from agents.models.interface import ModelTracing
 from openai import AsyncOpenAI
 from openai.types.responses import ResponseCompletedEvent, ResponseStreamEvent
@@ -17,9 +26,12 @@ from pydantic import BaseModel, TypeAdapter
 from outspoken import UnknownFormatError
 from outspoken.integrations.openai_agents import OutspokenModel
 from outspoken.providers import ProviderReply
+from outspoken.serving.app import Proxy
+from outspoken.serving.settings import ServerSettings
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
+from tests.serving import Server
 
 ANSWER = "High tide at nine, wind from the west."
 
@@ -217,3 +229,55 @@ def test_the_example_runs() -> None:
 def test_wrong_options_fail_at_once() -> None:
     with pytest.raises(UnknownFormatError):
         OutspokenModel(None, "hermess")
+
+
+# through `outspoken serve`: the SDK's own models, of both of its APIs
+
+
+def ran_through_the_proxy(
+    api: str, streamed: bool, *texts: str | tuple[str, str]
+) -> tuple[Any, list[tuple[str, dict[str, Any]]], TextServer]:
+    """A run with the SDK's own model in front of the proxy: its result or error, its calls, the upstream."""
+    with text_server(*texts) as server, Server(Proxy(ServerSettings(server.url, "hermes")).app()) as proxy:
+
+        async def main() -> Any:
+            async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key="none", max_retries=0) as client:
+                kind = OpenAIResponsesModel if api == "responses" else OpenAIChatCompletionsModel
+                agent, ran = agent_of(kind("m", client))
+                try:
+                    return await run(agent, streamed), ran
+                except AgentsException as error:
+                    return error, ran
+
+        result, ran = asyncio.run(main())
+        return result, ran, server
+
+
+@pytest.mark.parametrize("api", ["responses", "chat_completions"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_agent_runs_through_the_proxy(api: str, streamed: bool) -> None:
+    first = written("hermes", ("tide", {"place": "Paris"}), text="Let me look.", reasoning="Paris?")
+    result, ran, server = ran_through_the_proxy(api, streamed, first, written("hermes", *BOTH), ANSWER)
+    assert result.final_output == ANSWER
+    assert ran[0] == ("tide", {"place": "Paris"})
+    assert sorted(ran[1:]) == sorted(BOTH)
+    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide", "wind"]
+    sent = server.requests[2]["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant", "tool", "tool"]
+    ids = [call["id"] for message in sent for call in message.get("tool_calls", ())]
+    assert len(set(ids)) == len(ids) == 3
+    assert [message["tool_call_id"] for message in sent if message["role"] == "tool"] == ids
+    if api == "responses":
+        assert sent[1]["reasoning_content"] == "Paris?"
+        assert [response.usage.output_tokens for response in result.raw_responses] == [9, 9, 9]
+
+
+@pytest.mark.parametrize("api", ["responses", "chat_completions"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_damage_through_the_proxy(api: str, streamed: bool) -> None:
+    result, ran, _ = ran_through_the_proxy(api, streamed, REPAIRABLE, ANSWER)
+    assert (result.final_output, ran) == (ANSWER, [BOTH[0]])
+    for text in (CUT, INVALID, (CUT, "length"), '<tool_call>\n{"name": "tide", "arguments": {}'):
+        result, ran, _ = ran_through_the_proxy(api, streamed, text, ANSWER)
+        assert ran == []
+        assert isinstance(result, AgentsException) or result.final_output in (ANSWER, "Wait.", "")

@@ -5,13 +5,15 @@ It uses no network: bytes or objects in, objects out.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.providers.decode.framing import Framer
 from outspoken.providers.events import Failed, Finished
-from outspoken.providers.export.chat_completions import ChatCompletionsExporter, to_openai
+from outspoken.providers.export.chat_completions import ChatCompletionsExporter, ChatCompletionsOptions, to_openai
 from outspoken.providers.export.parts import Part
 from outspoken.providers.replies import EXTENSION, ProviderReply
 from outspoken.providers.stream import ProviderStream, parse_response
@@ -20,6 +22,9 @@ from outspoken.results.settings import Settings
 
 from .http_errors import HttpError, bad_upstream_response
 from .settings import ServerSettings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: The fields of a message or delta that are rewritten; all others pass through.
 _MESSAGE_FIELDS = frozenset(
@@ -60,6 +65,27 @@ def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
+def _seed_of(request: dict[str, Any]) -> str:
+    """Return a seed for the ids of calls: the same for a request and its stream, and another in each turn.
+
+    The id of a completion is not enough. Some servers give few, and agents reject an id that an earlier turn had.
+    """
+    messages = json.dumps(request.get("messages"), sort_keys=True)
+    return hashlib.sha256(messages.encode()).hexdigest()[:16]
+
+
+class _ServedExporter(ChatCompletionsExporter):
+    """Exports a choice; `seed` and the id of the completion determine the ids of its calls."""
+
+    def __init__(self, seed: str, **options: Unpack[ChatCompletionsOptions]) -> None:
+        super().__init__(**options)
+        self._seed = f"{self.id}:{seed}"
+
+    @property
+    def _call_id_seed(self) -> str:
+        return f"{self._seed}:{self._index}" if self._index else self._seed
+
+
 class CompletionRewriter:
     """Rewrites completions, with the settings of the proxy and the tools of a request.
 
@@ -73,6 +99,7 @@ class CompletionRewriter:
         on_reply: Callable[[ProviderReply], None] = lambda reply: None,
     ) -> None:
         self.settings, self.on_reply = settings, on_reply
+        self.call_seed = _seed_of(request)
         self.tools = read_tools(request)
         self.parser_settings = Settings(max_chars=settings.max_chars)
 
@@ -97,7 +124,7 @@ class CompletionRewriter:
         reply = parse_response(single, "openai", settings.format, tools=self.tools, settings=self.parser_settings)
         completion = to_openai(
             reply,
-            id=str(body.get("id")),
+            id=f"{body.get('id')}:{self.call_seed}",  # only the ids of calls come from it
             index=index,
             reasoning_field=self.reasoning_field(message),
             action_tool=settings.action_tool,
@@ -128,7 +155,8 @@ class _ChoiceRewriter:
             "openai", settings.format, tools=rewriter.tools, settings=rewriter.parser_settings
         )
         created = chunk.get("created")
-        self._exporter = ChatCompletionsExporter(
+        self._exporter = _ServedExporter(
+            rewriter.call_seed,
             id=str(chunk.get("id") or "") or None,
             model=str(chunk.get("model") or "") or None,
             created=created if isinstance(created, int) else None,

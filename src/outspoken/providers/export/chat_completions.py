@@ -1,14 +1,15 @@
 """OpenAI's chat completions, whole and as chunks.
 
 Source: https://platform.openai.com/docs/api-reference/chat/streaming; the field for reasoning is that of DeepSeek, vLLM
-and SGLang. No chunk marks the end of a call. If a call is incomplete, the choice has the `finish_reason` "length", and
-a delta has the call in `outspoken.unfinished_tool_calls`.
+and SGLang. No chunk marks the end of a call, and many clients run whatever arguments are JSON. So the closing brace is
+sent when the call is complete: the arguments of an incomplete call are never an object. Then the choice has the
+`finish_reason` "length", and a delta has the call in `outspoken.unfinished_tool_calls`.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outspoken.providers.events import ProviderEvent
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS, FinishReason, ProviderError, Usage
@@ -51,6 +52,8 @@ class ChatCompletionsExporter(Exporter):
         #: how many blocks of reasoning have text, and whether the next text begins another one
         self._reasoning_blocks = 0
         self._needs_break = False
+        #: by position: the end of the arguments so far, which may be the end of the object
+        self._held: dict[int, str] = {}
 
     @property
     def _call_id_seed(self) -> str:
@@ -110,7 +113,27 @@ class ChatCompletionsExporter(Exporter):
         )
 
     def _on_call_delta(self, call: ExportedCall, arguments: str) -> None:
+        """Send a piece of the arguments, but hold back a closing brace at its end: the call may still be incomplete."""
+        text = self._held.pop(call.position, "") + arguments
+        shown = text.rstrip()
+        if shown.endswith("}"):
+            shown = shown[:-1]
+            self._held[call.position] = text[len(shown) :]
+            text = shown
+        if text:
+            self._add_arguments_chunk(call, text)
+
+    def _add_arguments_chunk(self, call: ExportedCall, arguments: str) -> None:
         self._add_chunk({"tool_calls": [{"index": call.position, "function": {"arguments": arguments}}]})
+
+    def _on_call_end(self, call: ExportedCall, arguments: dict[str, Any]) -> None:
+        if held := self._held.pop(call.position, ""):
+            self._add_arguments_chunk(call, held)
+
+    def _on_call_cut(self, call: ExportedCall, status: str) -> None:
+        """Begin the arguments if there are none: some clients take nothing as an empty object."""
+        if not call.arguments.strip():
+            self._add_arguments_chunk(call, "{")
 
     def _on_extension_item(self, kind: str, item: Part) -> None:
         self._add_chunk({EXTENSION: {kind: [item]}})
