@@ -23,7 +23,7 @@ from .page import live_page
 from .worker import WorkerEndedError
 
 #: How long reading a response may take, in seconds, and everything else.
-READ_LIMIT, ASK_LIMIT = 20.0, 30.0
+READ_LIMIT, ASK_LIMIT = 30.0, 30.0
 #: The largest request, in bytes: a response, a grammar and tools, each character of which JSON may write with six.
 _MAX_BODY = 8 * MOST_CHARS
 

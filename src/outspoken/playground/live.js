@@ -127,6 +127,7 @@ async function loadGrammar() {
   if (editor.dataset.format === format && format) return;
   if (!isOpen("grammar")) return;
   if (format && format !== OWN && !originals.has(format)) {
+    editor.disabled = true; // what is typed now would be lost
     try {
       originals.set(format, (await ask("grammar", { given: { format } })).grammar);
     } catch (error) {

@@ -7,6 +7,7 @@ const LONGEST_INSERT = 40;
 
 let pieces = [];
 let shown = { from: 0, to: 0 };
+let refusals = []; // the signs of places that were refused
 let lit = null;
 const leaves = new Map();
 
@@ -61,6 +62,7 @@ function drawWindow(wanted) {
   for (const piece of pieces.slice(shown.from, shown.to)) piece.node = piece.state = null;
   shown = wanted;
   const refused = new Set(data.refused);
+  refusals = [];
   const made = document.createDocumentFragment();
   let block = null;
   let blockNumber = -1;
@@ -74,6 +76,7 @@ function drawWindow(wanted) {
     if (refused.delete(piece.start)) {
       const mark = make("span", "refusal");
       mark.setAttribute("aria-hidden", "true");
+      refusals.push({ node: mark, at: piece.start });
       block.append(mark);
     }
     piece.node = pieceNode(piece);
@@ -168,6 +171,7 @@ function drawPiece(piece, moment) {
 function drawStates() {
   const moment = momentAt(place);
   for (let number = shown.from; number < shown.to; number++) drawPiece(pieces[number], moment);
+  for (const { node, at } of refusals) node.classList.toggle("future", at >= moment.arrived);
 }
 
 // Keeps the place up to which the text has arrived in view
