@@ -223,6 +223,8 @@ def test_a_page_is_written_and_read_back(tmp_path: Path) -> None:
     assert shared(page) == first
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[0])
     assert list(data["constraint"]) == list(TARGETS)
+    assert data["constraint"]["outlines"]["notes"][0].startswith("this page has the first 150,000 of ")
+    assert len(page) < 1_500_000
     assert "<function=get_weather>" in data["rendered"]["qwen3_coder"]["text"]
     assert "cannot say this" in data["rendered"]["text"]["error"]
     assert "connect-src 'none'" in page

@@ -269,7 +269,15 @@ def test_the_constraint_and_the_call_in_another_format_are_shown(page: Page) -> 
     page.tab("constraint")
     until(lambda: "get_weather" in page.text("#constraint"))
     page.run("const s = document.getElementById('target'); s.value = 'gbnf'; s.dispatchEvent(new Event('change'))")
-    until(lambda: "root ::= " in page.text("#constraint"))
+    until(lambda: "text-0 ::= " in page.text("#constraint"))
+    assert "more" in page.text("#constraint .more")
+    page.browser.execute_cdp_cmd(
+        "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    )
+    page.browser.find_element("id", "copy-constraint").click()
+    until(lambda: page.text("#constraint-said").endswith(" characters copied"))
+    page.browser.find_element("css selector", "#constraint .more").click()
+    assert "root ::= " in page.text("#constraint")
     page.fill("tools", "")
     page.tab("rendered")
     until(lambda: page.text("#rendered").startswith("Hi.\n<tool_call>"))

@@ -9,7 +9,7 @@ from typing import Any, cast
 from outspoken import OutspokenError, RenderError, Reply, UnknownFormatError, detect, parse, render
 from outspoken.authoring.show.model import ResponseView, show
 from outspoken.authoring.show.page import page, view_data
-from outspoken.constraints import ConstraintError, constraint
+from outspoken.constraints import Constraint, ConstraintError, constraint
 from outspoken.grammar import registry
 from outspoken.results.snippet import visible
 
@@ -21,6 +21,8 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang
 #: Detection reads a text in every format, so it is asked of the beginning only.
 _DETECTED = 6_000
 _MOST_CANDIDATES = 8
+#: Answers in a page of a file are cut here; a regular expression may have millions of characters.
+_MOST_IN_FILE = 150_000
 
 
 def read(asked: dict[str, Any]) -> Any:
@@ -47,7 +49,7 @@ def constrained(asked: dict[str, Any]) -> Any:
     given, target = given_of(asked["given"]), asked.get("choice")
     if target not in TARGETS:
         raise ProblemError("choice", f"there is no target `{target}`; choose one of {', '.join(TARGETS)}", status=400)
-    return _constraint(given, use_format(given), str(target))
+    return _written(_constraint(given, use_format(given)), str(target))
 
 
 def rendered(asked: dict[str, Any]) -> Any:
@@ -65,7 +67,7 @@ def file(asked: dict[str, Any]) -> Any:
     formats = cast("list[str]", asked.get("formats") or [])
     more = {
         "given": given.model_dump(),
-        "constraint": {target: _said(_constraint, given, shown, target) for target in TARGETS} if shown else {},
+        "constraint": _all_targets(given, shown) if shown else {},
         "rendered": {
             to: _said(_rendered, given, reply, to) for to in dict.fromkeys([*([shown] if shown else []), *formats])
         },
@@ -135,23 +137,36 @@ def _reply(given: Given) -> Reply:
     )
 
 
-def _constraint(given: Given, name: str, target: str) -> dict[str, Any]:
-    """The constraint and what it does not enforce. Raises ProblemError if the format has none."""
+def _constraint(given: Given, name: str) -> Constraint:
+    """The constraint of a format. Raises ProblemError if the format has none."""
     if name == "auto":
         name = _reply(given).format or ""
     if not name:
         raise ProblemError("choice", "no format was detected, so there is no constraint; choose a format")
+    prefix = given.read_prefix() or None
     try:
-        made = constraint(
-            name, tools=given.read_tools(), screen=given.read_screen(), prefix=given.read_prefix() or None
-        )
-        written: Any = getattr(made, f"to_{target}")()
+        return constraint(name, tools=given.read_tools(), screen=given.read_screen(), prefix=prefix)
     except ConstraintError as error:
         raise ProblemError("choice", f"`{name}` has no such constraint: {'; '.join(error.problems)}") from None
+
+
+def _written(made: Constraint, target: str) -> dict[str, Any]:
+    """A constraint for a target, and what it does not enforce. Raises ProblemError if the target cannot say it."""
+    try:
+        written: Any = getattr(made, f"to_{target}")()
     except ValueError as error:
-        raise ProblemError("choice", f"`{name}` has no constraint for {target}: {_sentence(error)}") from None
+        raise ProblemError("choice", f"`{made.format}` has no constraint for {target}: {_sentence(error)}") from None
     text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, indent=2)
     return {"text": text, "notes": [visible(warning) for warning in made.warnings]}
+
+
+def _all_targets(given: Given, name: str) -> dict[str, Any]:
+    """The constraint of a format for every target; what is wrong is said in it."""
+    try:
+        made = _constraint(given, name)
+    except (ProblemError, OutspokenError, ValueError) as error:
+        return {target: {"text": "", "error": _sentence(error)} for target in TARGETS}
+    return {target: _said(_written, made, target) for target in TARGETS}
 
 
 def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
@@ -169,8 +184,13 @@ def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
 
 
 def _said(make: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """An answer for a page that asks nobody: what is wrong is said in it."""
+    """An answer for a page that asks nobody: what is wrong, or left out, is said in it."""
     try:
-        return make(*arguments)
+        made = make(*arguments)
     except (ProblemError, OutspokenError, ValueError) as error:
         return {"text": "", "error": _sentence(error)}
+    text: str = made["text"]
+    if len(text) <= _MOST_IN_FILE:
+        return made
+    note = f"this page has the first {_MOST_IN_FILE:,} of {len(text):,} characters"
+    return {"text": text[:_MOST_IN_FILE], "notes": [note, *made["notes"]]}

@@ -5,6 +5,7 @@ const MOST_SEGMENTS = 100;
 const MOST_FRAMES = 60;
 const MOST_TOKENS = 150;
 const MOST_SHOWN = 6000;
+const MOST_OF_ANSWER = 20000;
 
 function row(list, name, value, classes = "") {
   if (!value) return;
@@ -265,8 +266,24 @@ function show(found, offset) {
 
 // what was asked of the reply besides: a constraint, the reply in another format
 
+const answers = { constraint: "", rendered: "" };
+
 function drawAnswer(id, { text, notes = [], error = "" }) {
-  $(id).textContent = text;
-  $(id).hidden = !text;
+  answers[id] = text;
+  const rest = text.length - MOST_OF_ANSWER;
+  $(id).textContent = text.slice(0, MOST_OF_ANSWER);
+  if (rest > 0) $(id).append(button("more", `… ${plural(rest, "character")} more`, () => { $(id).textContent = text; }));
+  $(id).hidden = $(`copy-${id}`).hidden = !text;
   $(`${id}-said`).replaceChildren(...[error, ...notes].filter(Boolean).map((note) => make("span", error ? "error" : "warning", note)));
+}
+
+for (const id of Object.keys(answers)) {
+  $(`copy-${id}`).addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(answers[id]);
+      $(`${id}-said`).replaceChildren(make("span", "quiet", `${plural(answers[id].length, "character")} copied`));
+    } catch {
+      $(`${id}-said`).replaceChildren(make("span", "error", "the browser does not let this page copy; select the text"));
+    }
+  });
 }
