@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Generator, Iterable
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 
 import anyio
 import httpx
@@ -89,12 +89,15 @@ class Upstream:
     async def pieces(self, response: httpx.Response, deadline: Deadline) -> AsyncGenerator[bytes, None]:
         """Read a body piece by piece. Raises HttpError if it breaks off."""
         pieces = response.aiter_bytes()
-        while True:
-            with _http_errors(), anyio.fail_after(deadline.left):
-                piece = await anext(pieces, None)
-            if piece is None:
-                return
-            yield piece
+        with _http_errors():
+            while True:
+                left = deadline.left
+                # the client itself ends a read after the time between two pieces
+                with anyio.fail_after(left) if left <= self._settings.read_timeout else nullcontext():
+                    piece = await anext(pieces, None)
+                if piece is None:
+                    return
+                yield piece
 
     async def body(self, response: httpx.Response, deadline: Deadline) -> bytes:
         """Read a whole body. Raises HttpError if it breaks off or is too long."""
