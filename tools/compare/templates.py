@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -29,7 +29,7 @@ from .response_templates import TEMPLATES
 from .sections import TEMPLATE_KINDS, templates
 
 PER_FORMAT = 24
-ROUNDS, LONGEST = 9, 1.0
+ROUNDS, LONGEST = 9, 0.2
 
 
 class Read(NamedTuple):
@@ -140,15 +140,13 @@ def counts(formats: Sequence[str]) -> dict[str, Any]:
                     counters.setdefault(example.kind, Counter())[result] += 1
         texts = [example.text for example in chosen if example.kind == "render"]
         for way in ("whole", "streamed"):
-            functions = [partial(_all, getattr(reader, way), texts) for reader in made.values()]
-            for name, seconds in zip(made, turns(functions, ROUNDS, LONGEST), strict=True):
+            spent = [0.0] * len(made)
+            for text in texts:
+                best = turns([partial(getattr(reader, way), text) for reader in made.values()], ROUNDS, LONGEST)
+                spent = [sum(pair) for pair in zip(spent, best, strict=True)]
+            for name, seconds in zip(made, spent, strict=True):
                 times.setdefault(name, {}).setdefault(way, []).append(round(seconds * 1e6 / len(texts), 1))
     return {"texts": sizes, "readers": found, "microseconds": times, "not_loaded": not_loaded(formats)}
-
-
-def _all(read: Callable[[str], Any], texts: Sequence[str]) -> None:
-    for text in texts:
-        read(text)
 
 
 def show(formats: Sequence[str], number: int) -> None:
