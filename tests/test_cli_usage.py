@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -145,6 +146,13 @@ def test_formats_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
         (["version"], "there is no command `version`; did you mean `outspoken --version`?"),
         (["help", "stat"], "there is no command `stat`; did you mean `stats`?"),
         (["stream", "-P", "opnai", "call.txt"], "there is no provider `opnai`; did you mean `openai`?"),
+        (["parse", "--version"], "`outspoken parse` has no option `--version`; it is `outspoken --version`"),
+        (["parse", "--finish", "stop"], "there is no option `--finish`; did you mean `--finish-reason`?"),
+        (["stats", "--text", "x"], "there is no option `--text` (`outspoken stats --help` lists the options)"),
+        (["parse", "--tools=", "call.txt"], "--tools: the name of a file is empty"),
+        (["parse", ""], "FILE...: the name of a file is empty"),
+        (["constrain", "hermes", "-f", "json", "--target", "gbnf"], "the format is `hermes` or `json`; name one"),
+        (["parse", "x" * 300], f"cannot read `{'x' * 200}…`: File name too long"),
         (["serve"], "`outspoken serve` needs `--upstream URL`; see `outspoken serve --help`"),
         (["batch", "call.txt"], "`outspoken batch` needs `--out DIR`; see `outspoken batch --help`"),
         (["batch"], "`outspoken batch` needs IN...; see `outspoken batch --help`"),
@@ -169,6 +177,17 @@ def test_serve_says_that_its_port_is_in_use(capsys: pytest.CaptureFixture[str]) 
         message = f"port {port} of 127.0.0.1 is in use; choose another with `--port`"
         wanted = (2, "", f"outspoken: error: {message}\n")
         assert ran(capsys, "serve", "--upstream", "http://127.0.0.1:9", "--port", str(port)) == wanted
+
+
+def test_output_that_cannot_be_written_is_an_error(folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = f"{shlex.quote(sys.executable)} -m outspoken -V"
+    done = subprocess.run(f"{command} > /dev/full", shell=True, env=environment, capture_output=True, text=True)
+    message = "outspoken: error: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, message)
+    for redirection in (">&-", "2>&-"):
+        done = subprocess.run(f"{command} {redirection}", shell=True, env=environment, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), redirection
 
 
 def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:

@@ -29,14 +29,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. By default, the arguments are those of the process."""
     if arguments is None and COMPLETE in os.environ:
         return shell_complete(program, {}, "outspoken", COMPLETE, os.environ[COMPLETE])
+    _open_what_is_closed()
     try:
         use_utf8()
         code = _reported(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        # Without this, Python reports at exit that it cannot flush the buffer.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        place = f"`{error.filename}`: " if error.filename else "the output cannot be written: "
+        return _refuse(f"{place}{error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
         return 130
     return code
@@ -50,8 +54,24 @@ def _reported(arguments: list[str]) -> int:
         message = sentence(error)
     except (UsageError, OutspokenError) as error:
         message = str(error)
+    return _refuse(message)
+
+
+def _refuse(message: str) -> int:
     print(f"outspoken: error: {visible(' '.join(message.split()))}", file=sys.stderr)
     return 2
+
+
+def _open_what_is_closed() -> None:
+    """Give the process an output and an error stream if it was started without them (`>&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open until the process ends
+
+
+def _drop_output() -> None:
+    """Discard what was not written yet. Without this, Python reports at exit that it cannot flush the buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

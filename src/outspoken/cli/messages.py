@@ -20,6 +20,8 @@ def sentence(error: click.ClickException) -> str:
             f"`{path}` itself has no option `{error.option_name}`; options follow the command, as in "
             f"`{path} {context.command.list_commands(context)[0]} {error.option_name}`"
         )
+    if isinstance(error, click.NoSuchOption) and context and _is_of_root(error.option_name, context):
+        return f"`{path}` has no option `{error.option_name}`; it is `outspoken {error.option_name}`"
     if isinstance(error, click.NoSuchOption):
         hint = did_you_mean(error.option_name, _options(context)) or f" (`{path} --help` lists the options)"
         return f"there is no option `{error.option_name}`{hint}"
@@ -36,6 +38,11 @@ def sentence(error: click.ClickException) -> str:
     return error.format_message().rstrip(".")
 
 
+def _is_of_root(name: str, context: click.Context) -> bool:
+    """Is an option one of `outspoken` itself?"""
+    return any(name in param.opts for param in context.find_root().command.params)
+
+
 def _options(context: click.Context | None) -> list[str]:
     """The spellings of the options of a command."""
     found: list[str] = []
@@ -50,7 +57,9 @@ def _place(param: click.Parameter | None) -> str:
     if param is None:
         return ""
     return (
-        max(param.opts, key=len) if isinstance(param, click.Option) else (param.metavar or param.name or "").strip("[]")
+        max(param.opts, key=len)
+        if isinstance(param, click.Option)
+        else (param.metavar or param.name or "").replace("[", "").replace("]", "")
     )
 
 

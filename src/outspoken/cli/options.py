@@ -91,7 +91,9 @@ class Reading:
         """The parser of the responses; its options are checked before any input is read."""
         from outspoken.parsing.parser import Parser
 
-        return Parser(self.format or "auto", tools=self.tools, repair=self.repair, screen=self.screen)
+        return Parser(
+            "auto" if self.format is None else self.format, tools=self.tools, repair=self.repair, screen=self.screen
+        )
 
     @property
     def known(self) -> dict[str, str | None]:

@@ -51,6 +51,10 @@ class File(_Type):
     def __init__(self, kind: str = "file") -> None:
         self._kind = kind
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path, or raise BadParameter for an empty one, such as that of a variable that is not set."""
+        return value or self.fail("the name of a file is empty", param, ctx)
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
         """Let the shell complete files, or folders if the kind is `dir`."""
         return [CompletionItem(incomplete, type=self._kind)]
@@ -91,7 +95,7 @@ class ScreenSize(_Type):
 
         if isinstance(value, Screen):
             return value
-        width, _, height = str(value).lower().partition("x")
+        width, _, height = str(value).lower().replace("×", "x").partition("x")
         try:
             return Screen(int(width), int(height))
         except ValueError:

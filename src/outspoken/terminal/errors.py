@@ -13,11 +13,18 @@ class UsageError(Exception):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean …?` with the most similar names, or an empty string if none is similar."""
+    """Return `; did you mean …?` with the most similar names, or an empty string if none is similar.
+
+    A name that begins a few known ones means these.
+    """
     from difflib import SequenceMatcher, get_close_matches  # few processes need it
 
-    name = name.lower()
-    found = get_close_matches(name, list(known), n=2, cutoff=0.6)
+    words = {one.lstrip("-"): one for one in known}
+    name = name.lower().lstrip("-")
+    found = get_close_matches(name, list(words), n=2, cutoff=0.65)
     like = [SequenceMatcher(None, one, name).ratio() for one in found]
-    near = [f"`{one}`" for one, ratio in zip(found, like, strict=True) if ratio > like[0] - _MAX_DIFFERENCE]
+    begun = [f"`{one}`" for word, one in words.items() if len(name) > 2 and word.startswith(name)]
+    near = begun[:3] or [
+        f"`{words[one]}`" for one, ratio in zip(found, like, strict=True) if ratio > like[0] - _MAX_DIFFERENCE
+    ]
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -20,6 +20,8 @@ from .errors import UsageError
 
 #: How many bytes are read at once.
 CHUNK_SIZE = 65_536
+#: So many characters of a path are shown in a message.
+_LONGEST = 200
 #: The encodings that byte order marks stand for. Editors and shells of Windows write them.
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -108,7 +110,8 @@ def _unreadable(path: str, error: Exception) -> UsageError:
         hint = "; pass a response itself as `--text`"
     elif (near := _nearest(path)) is not None:
         hint = f"; did you mean `{near}`?"
-    return UsageError(f"cannot read `{path}`: {reason}{hint}")
+    shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
+    return UsageError(f"cannot read `{shown}`: {reason}{hint}")
 
 
 def _nearest(path: str) -> str | None:

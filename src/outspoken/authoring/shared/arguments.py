@@ -23,6 +23,7 @@ class ArgumentParser(argparse.ArgumentParser):
 def refuse(prefix: str, error: Exception, checkout: Checkout) -> int:
     """Print why a tool of a checkout cannot run, and return 2. Raises UsageError for the command line."""
     if not checkout.is_project:
-        raise UsageError(str(error)) from error
+        message = f"cannot write `{error.filename}`: {error.strerror}" if isinstance(error, OSError) else str(error)
+        raise UsageError(message) from error
     print(f"{prefix}{visible(' '.join(str(error).split()))}", file=sys.stderr)
     return 2

@@ -127,6 +127,7 @@ def _case_named(file: str, name: str, checkout: Checkout) -> Case:
     path = checkout.corpus / format_ / kind / f"{rest.removesuffix('.txt')}.txt"
     case = _case_at(path.resolve(), checkout) if kind in KINDS and path.is_file() else None
     if case is None:
+        format_ = format_ if checkout.is_project else name
         raise UsageError(
             f"there is no file `{file}`, and no case of the corpus of that name ({_hint(format_, checkout)})"
         )
@@ -135,7 +136,7 @@ def _case_named(file: str, name: str, checkout: Checkout) -> Case:
 
 def _hint(name: str, checkout: Checkout) -> str:
     folder = checkout.corpus / name
-    where = checkout.shown(folder) if folder.is_dir() else checkout.shown(checkout.corpus)
+    where = checkout.shown(folder) if folder.is_dir() or not checkout.is_project else checkout.shown(checkout.corpus)
     return f"the cases lie in {where}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import json_option, prefix_option, unescaped
+from outspoken.cli.options import format_option, json_option, prefix_option, unescaped
 from outspoken.cli.results import print_json
 from outspoken.cli.types import Choice, File, Name, Number, ScreenSize, format_names
 from outspoken.results.errors import ConstraintError, OutspokenError
@@ -31,7 +31,8 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang
         ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
     ],
 )
-@click.argument("format", metavar="FORMAT", type=Name(format_names))
+@click.argument("name", metavar="[FORMAT]", required=False, type=Name(format_names))
+@format_option(default=None, words="the format, in place of FORMAT")
 @option("--target", required=True, type=Choice(TARGETS), metavar="NAME", section=OUTPUT,
         help=f"what it is written for: {', '.join(TARGETS)}")  # fmt: skip
 @option("-T", "--tools", metavar="FILE", type=File(), section="Allowed",
@@ -54,7 +55,8 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang
 @option("--strict", is_flag=True, section=OUTPUT, help="fail if something of the tools' schemas is not enforced")
 @json_option("write format, target, constraint and warnings as JSON")
 def run(
-    format: str,
+    name: str | None,
+    format: str | None,
     target: str,
     tools: str | None,
     action: tuple[str, ...],
@@ -66,7 +68,7 @@ def run(
 ) -> int:
     """Print the constraint; what it does not enforce goes to standard error."""
     made = _constraint(
-        format,
+        _the_one(name, format),
         tokenizer,
         tools=read_tools(tools) if tools else None,
         actions=True if action == ("all",) else list(action) or None,
@@ -88,6 +90,15 @@ def run(
     else:
         print_json(written)
     return 0
+
+
+def _the_one(name: str | None, option: str | None) -> str:
+    """The format, which is an argument or an option. Raises UsageError if it is neither or both."""
+    if name is None and option is None:
+        raise UsageError("`outspoken constrain` needs FORMAT; see `outspoken constrain --help`")
+    if name is not None and option is not None:
+        raise UsageError(f"the format is `{name}` or `{option}`; name one")
+    return name or option or ""
 
 
 def _constraint(format: str, tokenizer_file: str | None, **options: Any) -> Constraint:
