@@ -186,7 +186,7 @@ def test_the_slider_goes_through_the_chunks_with_the_keyboard(page: Page) -> Non
     page.press(Keys.END)
     assert "tool call: get_weather complete" in page.text("#far")
     assert page.text("#far").endswith("ended, status repaired")
-    page.press("[", "[")
+    page.press("[", ",")
     assert page.text("#now").startswith(f"{(len(CALL) - 1) // 16 * 16} of ")
 
 
@@ -365,7 +365,7 @@ def test_files_are_taken_for_what_they_are(page: Page, tmp_path: Path) -> None:
         "utf-8",
     )
     response = tmp_path / "response.txt"
-    response.write_text('Hi. <<wave {"n": 1}>>', "utf-8")
+    response.write_text('Hi. <<wave {"n": 1}>>', "utf-16")
     for path in (grammar, response):
         page.run("document.getElementById('view').ariaBusy = 'true'")
         page.browser.find_element("id", "file").send_keys(str(path))

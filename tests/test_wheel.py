@@ -130,3 +130,5 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     assert Path(where.strip()).is_relative_to(tmp_path)
     check_commands(commands, empty)
     check_grammars(commands, empty)
+    run(commands / "outspoken", "ui", "-t", CALL, "-f", "hermes", "--write", "page.html", cwd=empty)
+    assert "get_weather" in (empty / "page.html").read_text("utf-8")

@@ -103,7 +103,7 @@ for (const name of EDITORS) {
   const gutter = field(name).parentElement.querySelector(".gutter");
   if (gutter) field(name).addEventListener("scroll", () => { gutter.scrollTop = field(name).scrollTop; });
   field(name).addEventListener("keydown", (event) => {
-    if (event.key === "Escape") $("at").focus();
+    if (event.key === "Escape" && !event.isComposing) $("at").focus();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       readNow().then(() => $("at").focus());

@@ -48,12 +48,19 @@ function shared(text) {
   return held.given ?? { name: held.source, text: held.raw, format: held.format === "none" ? "auto" : held.format };
 }
 
+// UTF-8, or what the byte order mark says
+function decoded(bytes) {
+  const [first, second] = bytes;
+  const name = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+  return new TextDecoder(name).decode(bytes);
+}
+
 async function open(file, target) {
   if (file.size > MOST_BYTES) {
     drawWrong({ field: "", message: `${file.name} has ${counted(file.size)} bytes; that is too much for the playground`, places: [] });
     return;
   }
-  const text = (await file.text()).replace(/^\ufeff/, "");
+  const text = decoded(new Uint8Array(await file.arrayBuffer()));
   const held = shared(text);
   if (held) {
     fillIn(held);

@@ -43,15 +43,17 @@ function refusal(error) {
 
 let timer = 0;
 let begun = false;
-let used = null; // what the view shows
+let reads = 0;
 
 function readSoon() {
+  hideCandidates();
   clearTimeout(timer);
   timer = setTimeout(readNow, WAIT);
 }
 
 async function readNow() {
   clearTimeout(timer);
+  const number = ++reads;
   $("view").ariaBusy = "true";
   const wanted = given();
   if (Array.from(wanted.text).length > LIVE.most) {
@@ -65,7 +67,6 @@ async function readNow() {
     const atEnd = !data || place === data.moments.length - 1;
     show(found, begun ? (atEnd ? Infinity : momentAt(place).arrived) : undefined);
     begun = true;
-    used = wanted;
     drawWrong(null);
     $("view").classList.remove("stale");
     say();
@@ -77,7 +78,7 @@ async function readNow() {
     if (!wrong) return;
     refuse(wrong);
   }
-  $("view").ariaBusy = "false";
+  if (number === reads) $("view").ariaBusy = "false";
 }
 
 function refuse(wrong) {
@@ -219,13 +220,13 @@ async function drawCandidates() {
   }
 }
 
-$("which").addEventListener("click", () => {
-  if ($("candidates").hidden) drawCandidates();
-  else {
-    $("candidates").hidden = true;
-    $("which").setAttribute("aria-expanded", "false");
-  }
-});
+function hideCandidates() {
+  asking.get("candidates")?.abort();
+  $("candidates").hidden = true;
+  $("which").setAttribute("aria-expanded", "false");
+}
+
+$("which").addEventListener("click", () => ($("candidates").hidden ? drawCandidates() : hideCandidates()));
 
 $("example").addEventListener("click", () => {
   const format = grammarFormat();

@@ -56,17 +56,8 @@ def begin_with(
         grammar, format = _read(format), "auto"
     elif format != "auto":
         format = registry.resolve(format)
-    made = Given(
-        name=name,
-        text=text or "",
-        format=format,
-        grammar=grammar,
-        tools=tools,
-        screen=screen,
-        prefix=prefix,
-        finish_reason=finish_reason,
-        chunk=chunk,
-    )
+    options = {"tools": tools, "screen": screen, "prefix": prefix, "finish_reason": finish_reason, "chunk": chunk}
+    made = Given.model_validate({"name": name, "text": text or "", "format": format, "grammar": grammar, **options})
     return None if made == Given() else made
 
 

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from outspoken.playground.worker import main; main()"
@@ -91,10 +92,9 @@ def _exactly(pipe: BinaryIO, length: int) -> bytes:
 
 def main() -> None:
     """Answer what comes on standard input until it ends."""
-    from .answers import answer
-
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     sys.stdout = sys.stderr
+    answer = _answers()
     _bound_memory()
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -102,6 +102,17 @@ def main() -> None:
             status, data = answer(json.loads(_exactly(asked, length)))
             answers.write(_ANSWERED.pack(status, len(data)) + data)
             answers.flush()
+
+
+def _answers() -> Callable[[dict[str, Any]], tuple[int, bytes]]:
+    """What answers. If a package is missing, it says so."""
+    try:
+        from .answers import answer
+    except ModuleNotFoundError as error:
+        message = f"the playground needs {error.name}: pip install 'outspoken[ui]'"
+        body = json.dumps({"error": {"field": "", "message": message, "places": []}}).encode()
+        return lambda asked: (500, body)
+    return answer
 
 
 def _bound_memory() -> None:

@@ -27,7 +27,6 @@ from outspoken.authoring.shared.corpus import KINDS, Case, load
 from .as_json import as_json
 from .model import ResponseView, show
 from .page import MOST, page
-from .terminal import draw
 
 
 class _Given(NamedTuple):
@@ -52,6 +51,8 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         elif given.json:
             print(json.dumps(as_json(view, stream=given.stream is not None, trace=given.trace), ensure_ascii=False))
         else:
+            from .terminal import draw  # needs rich, which a page does not
+
             draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace, color=given.color)
     except (UsageError, OutspokenError) as error:
         return refuse("show: error: ", error, checkout)

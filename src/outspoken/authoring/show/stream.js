@@ -152,7 +152,8 @@ const STEPS = [
   ["first", () => 0], ["back", () => place - 1], ["on", () => place + 1], ["last", () => data.moments.length - 1],
 ];
 for (const [id, to] of STEPS) $(id).addEventListener("click", () => step(to));
-Object.assign(KEYS, { "[": () => step(() => place - 1), "]": () => step(() => place + 1) });
+for (const key of "[,") KEYS[key] = () => step(() => place - 1);
+for (const key of "].") KEYS[key] = () => step(() => place + 1); // some keyboards have no key for brackets
 $("at").addEventListener("input", () => { go(Number($("at").value)); if (data) follow(); });
 $("at").addEventListener("change", () => { if (data) remember(); });
 window.addEventListener("hashchange", () => { if (data) { go(fromHash()); follow(); } });
