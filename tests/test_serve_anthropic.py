@@ -10,6 +10,7 @@ from typing import Any
 import anthropic
 import httpx
 import pytest
+from starlette.responses import Response
 
 from outspoken.constraints import constraint
 from tests.serving import chunk, completion, event, proxied, streaming, until, whole, written
@@ -106,6 +107,35 @@ def test_a_loop_of_two_tools(front: Front, stream: bool) -> None:
     assert ids == [part["tool_call_id"] for part in sent if part["role"] == "tool"]
     assert len(set(ids)) == 3
     assert [part["content"] for part in sent[4:]] == ["tide is known", "from\nthe west", "Well?"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_tool_runner_of_the_client(front: Front, stream: bool) -> None:
+    """It asks for a thread on the server, and sends the whole conversation when there is none."""
+    texts, ran = [TEXT, PARALLEL, "At nine."], list[Any]()
+
+    async def give(asked: dict[str, Any]) -> Response:
+        return await answer(texts[sum(part["role"] == "assistant" for part in asked["messages"])])(asked)
+
+    front[2].answer = give
+
+    @anthropic.beta_tool
+    def tide(place: str) -> str:
+        "The hour."
+        ran.append(place)
+        return "nine"
+
+    @anthropic.beta_tool
+    def wind(place: str, day: int) -> str:
+        "From where."
+        ran.append((place, day))
+        return "west"
+
+    with client(front) as found:
+        turns = list(found.beta.messages.tool_runner(**ASKED, tools=[tide, wind], stream=stream))
+        last = turns[-1].get_final_message() if stream else turns[-1]
+    assert sorted(ran, key=str) == [("Brest", 2), "Brest", "Brest"]
+    assert [block.text for block in last.content] == ["At nine."]
 
 
 def test_asynchronous_events(front: Front) -> None:
@@ -253,6 +283,7 @@ def _user(*content: Any) -> Any:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"container": "c"}, "container"),
+    ({"thread": {"type": "create"}}, "thread"),
     ({"mcp_servers": [{"name": "x"}]}, "mcp_servers"),
     ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0].type"),
     ({"tools": [{"type": "bash_20250124", "name": "bash"}]}, "tools[0].type"),

@@ -262,13 +262,14 @@ def test_output_formats_and_other_fields(front: Front) -> None:
     )
     assert found.status_code == 200
     assert found.headers["outspoken-ignored"] == "reasoning.summary, store, truncation, include=x.y"
+    assert found.headers["outspoken-forwarded"] == "stop, top_k"
     asked = front[2].asked
     schema = {"name": "x", "schema": {"type": "object"}, "strict": True}
     assert asked["response_format"] == {"type": "json_schema", "json_schema": schema}
     expected = {"reasoning_effort": "low", "verbosity": "low", "user": "u", "top_p": 0.5, "stop": ["#"], "top_k": 3}
     assert {key: asked[key] for key in expected} == expected
     plain = post(front, text={"format": {"type": "text"}}, store=False)
-    assert "outspoken-ignored" not in plain.headers
+    assert not {"outspoken-ignored", "outspoken-forwarded"} & set(plain.headers)
     assert plain.json()["output"][0]["content"][0]["text"] == '{"a": 1}'
 
 

@@ -14,7 +14,7 @@ from outspoken.serving.json_bodies import parse_object, write_object
 from outspoken.serving.settings import ServerSettings
 from outspoken.serving.upstream import Headers
 
-from .anthropic_request import to_chat
+from .anthropic_request import THREADS, to_chat
 from .base import ApiRequest, OnReply, read_upstream_error
 from .export_rewriter import ExportRewriter
 
@@ -75,13 +75,16 @@ class AnthropicApi:
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
-        chat, ignored = to_chat(parse_object(body), settings.reasoning_field)
+        chat, ignored, forwarded = to_chat(parse_object(body), settings.reasoning_field)
         rewriter = ExportRewriter(settings, chat, _AnthropicTarget(settings, chat), on_reply)
-        return ApiRequest(write_object(chat), chat, rewriter, ignored)
+        return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
         """Return the body of an error response."""
-        return _error_body(error.status, error.message, request_id)
+        body = _error_body(error.status, error.message, request_id)
+        if error.code == THREADS:
+            body["error"]["details"] = {"error_code": THREADS, "unsupported": ["thread"]}
+        return body
 
     def upstream_error(self, status: int, content: bytes, request_id: str) -> bytes | None:
         """Return the upstream's error in Anthropic's shape."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 
 from .conversation import Conversation, text_part
-from .fields import Fields, Ignored, refused
+from .fields import Fields, Ignored, Translated, refused
 
 #: Fields that upstreams of chat completions have under the same name.
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k")
@@ -23,9 +23,12 @@ _REFUSED = {
 }
 #: Fields that change the prompt's cost or the way of thinking, but not what a client relies on.
 _IGNORED = (
+    "billing_policy",
     "cache_control",
+    "compaction",
     "context_management",
     "diagnostics",
+    "fallback_credit_token",
     "inference_geo",
     "service_tier",
     "speed",
@@ -34,15 +37,19 @@ _IGNORED = (
     "workspace_id",
 )
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
+#: The error code by which Anthropic's client sees that it has to send the whole conversation.
+THREADS = "thread_unsupported_request"
 _FUNCTIONS = "the model runs on a server that has only functions"
 
 
-def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the request as a chat completion, and the fields that were dropped. Raises HttpError."""
+def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
+    """Translate a request. Raises HttpError, with the field that cannot be translated."""
     ignored = Ignored()
     request = Fields(body, "", ignored)
     for name, problem in _REFUSED.items():
         request.refuse(name, problem=problem)
+    if request.has("thread"):
+        raise refused("thread", "is not supported: the proxy stores no messages; send all of them", THREADS)
     if request.take("n") not in (None, 1):
         raise refused("n", "is not supported: a message has one choice")
     chat: dict[str, Any] = request.forward(*_SAME)
@@ -72,7 +79,8 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any],
     request.ignore(*_IGNORED)
     if chat.get("stream") is True:
         chat["stream_options"] = {"include_usage": True}
-    return chat | request.rest(), ignored.names
+    rest = request.rest()
+    return Translated(chat | rest, ignored.names, sorted(rest))
 
 
 # messages

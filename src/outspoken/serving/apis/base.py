@@ -59,13 +59,14 @@ class ApiRequest:
     """A request as the upstream takes it.
 
     `body` is its JSON and `options` the same as an object. `ignored` are the fields of the client's request that cannot
-    be translated and change nothing that the client relies on.
+    be translated and change nothing that the client relies on, `forwarded` those that are passed on as they are.
     """
 
     body: bytes
     options: dict[str, Any]
     rewriter: RewriterLike
     ignored: list[str] = field(default_factory=list[str])
+    forwarded: list[str] = field(default_factory=list[str])
 
     @property
     def streams(self) -> bool:
@@ -73,11 +74,15 @@ class ApiRequest:
         return self.options.get("stream") is True
 
     def headers(self) -> Headers:
-        """The header that names what was ignored, if anything was."""
-        names = ", ".join(self.ignored)
-        shown = names if len(names) <= _MAX_HEADER else names[:_MAX_HEADER].rsplit(", ", 1)[0] + ", ..."
-        printable = "".join([char if " " <= char <= "~" else "?" for char in shown])
-        return [(b"outspoken-ignored", printable.encode())] if shown else []
+        """The headers that name what was ignored or passed on, if anything was."""
+        names = ((b"outspoken-ignored", self.ignored), (b"outspoken-forwarded", self.forwarded))
+        return [(name, _header(found)) for name, found in names if found]
+
+
+def _header(names: list[str]) -> bytes:
+    joined = ", ".join(names)
+    shown = joined if len(joined) <= _MAX_HEADER else joined[:_MAX_HEADER].rsplit(", ", 1)[0] + ", ..."
+    return "".join([char if " " <= char <= "~" else "?" for char in shown]).encode()
 
 
 class Api(Protocol):

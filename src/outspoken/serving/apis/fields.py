@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from outspoken.providers.decode.json_object import describe_value
 from outspoken.serving.http_errors import HttpError
@@ -15,6 +15,14 @@ _INDEX = re.compile(r"\[\d+\]")
 def refused(place: str, problem: str, code: str = "unsupported_value") -> HttpError:
     """Make the error for a field that cannot be translated or is malformed."""
     return HttpError(400, f"`{place}` {problem}", code, place)
+
+
+class Translated(NamedTuple):
+    """A request as a chat completion, and the fields of the original that were dropped or passed on unchanged."""
+
+    chat: dict[str, Any]
+    ignored: list[str]
+    forwarded: list[str]
 
 
 class Ignored:

@@ -76,9 +76,9 @@ class ResponsesApi:
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Translate a request. Raises HttpError, with the field that cannot be translated."""
         request = parse_object(body)
-        chat, ignored = to_chat(request, settings.reasoning_field)
+        chat, ignored, forwarded = to_chat(request, settings.reasoning_field)
         rewriter = ExportRewriter(settings, chat, _ResponsesTarget(settings, request), on_reply)
-        return ApiRequest(write_object(chat), chat, rewriter, ignored)
+        return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
 
     def error(self, error: HttpError, request_id: str) -> dict[str, Any]:
         """Return the body of an error response."""

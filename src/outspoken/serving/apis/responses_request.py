@@ -10,7 +10,7 @@ from typing import Any, cast
 from outspoken.providers.export.parts import Part
 
 from .conversation import Conversation, text_part
-from .fields import Fields, Ignored, refused
+from .fields import Fields, Ignored, Translated, refused
 
 #: Fields that chat completions have under the same name.
 _SAME = (
@@ -39,8 +39,8 @@ _LOGPROBS = "message.output_text.logprobs"
 _FUNCTIONS = "the model runs on a server that has only functions"
 
 
-def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the request as a chat completion, and the fields that were dropped. Raises HttpError."""
+def to_chat(body: dict[str, Any], reasoning_field: str) -> Translated:
+    """Translate a request. Raises HttpError, with the field that cannot be translated."""
     ignored = Ignored()
     request = Fields(body, "", ignored)
     for name, problem in _REFUSED.items():
@@ -67,9 +67,11 @@ def to_chat(body: dict[str, Any], reasoning_field: str) -> tuple[dict[str, Any],
     request.ignore("truncation", harmless=("disabled",))
     _read_include(request, ignored)
     request.ignore("max_tool_calls", "context_management", "stream_options", "moderation", "background_options")
+    request.ignore("access_programs", "image", "prompt_cache_options")
     if chat.get("stream") is True:
         chat["stream_options"] = {"include_usage": True}
-    return chat | request.rest(), ignored.names
+    rest = request.rest()
+    return Translated(chat | rest, ignored.names, sorted(rest))
 
 
 # input
