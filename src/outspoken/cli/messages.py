@@ -56,11 +56,9 @@ def _place(param: click.Parameter | None) -> str:
     """The option, or the name of the argument, as people write it."""
     if param is None:
         return ""
-    return (
-        max(param.opts, key=len)
-        if isinstance(param, click.Option)
-        else (param.metavar or param.name or "").replace("[", "").replace("]", "")
-    )
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return (param.metavar or param.name or "").replace("[", "").replace("]", "")
 
 
 def _missing(error: click.MissingParameter, path: str) -> str:

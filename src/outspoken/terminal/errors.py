@@ -21,10 +21,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     words = {one.lstrip("-"): one for one in known}
     name = name.lower().lstrip("-")
-    found = get_close_matches(name, list(words), n=2, cutoff=0.65)
-    like = [SequenceMatcher(None, one, name).ratio() for one in found]
-    begun = [f"`{one}`" for word, one in words.items() if len(name) > 2 and word.startswith(name)]
-    near = begun[:3] or [
-        f"`{words[one]}`" for one, ratio in zip(found, like, strict=True) if ratio > like[0] - _MAX_DIFFERENCE
-    ]
+    near = [f"`{one}`" for word, one in words.items() if len(name) > 2 and word.startswith(name)][:3]
+    if not near:
+        found = get_close_matches(name, list(words), n=2, cutoff=0.65)
+        like = [SequenceMatcher(None, one, name).ratio() for one in found]
+        pairs = zip(found, like, strict=True)
+        near = [f"`{words[one]}`" for one, ratio in pairs if ratio > like[0] - _MAX_DIFFERENCE]
     return f"; did you mean {' or '.join(near)}?" if near else ""
