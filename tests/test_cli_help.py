@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from outspoken.cli.framework import Command, LazyGroup
 from outspoken.cli.main import main
 from outspoken.cli.program import EXIT_CODES, program
 from outspoken.providers.registry import PROVIDERS
+from outspoken.terminal.errors import UsageError
 from tests.grammar_mistakes import GRAMMAR
 
 TOP = Path(__file__).parent.parent
@@ -115,6 +117,38 @@ def test_examples_are_accepted(path: str) -> None:
 def test_the_guide_names_all_commands() -> None:
     for path in ALL:
         assert f"`outspoken {path}" in README, path
+
+
+def accept(words: list[str]) -> None:
+    """Parse the arguments of a command line; nothing is run. Raises what Click or the group raises."""
+    group, name, rest = cast("LazyGroup", program), "outspoken", words
+    while True:
+        context = group.make_context(name, list(rest))
+        found, one, rest = group.resolve_command(context, rest)
+        name = found or ""
+        if not isinstance(one, LazyGroup):
+            break
+        group = one
+    cast("Command", one).make_context(name, rest)
+
+
+def test_command_lines_in_guides_are_accepted() -> None:
+    """Every line of a block that begins with `outspoken` can be typed, unless its error stands below it."""
+    guides = [TOP / "README.md", *sorted((TOP / "src").rglob("README.md")), TOP / "grammars" / "README.md"]
+    count = 0
+    for guide in guides:
+        for block in re.findall(r"^```\w*\n(.*?)^```", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            lines = [*block.replace("\\\n", " ").splitlines(), ""]
+            for line, following in pairwise(lines):
+                found = re.match(r"(?:\$ |.*\| )?outspoken ([a-z].*)", line)
+                if found and not following.startswith("outspoken: error"):
+                    words = shlex.split(re.split(r" [|<>&] ?", found[1])[0], comments=True)
+                    try:
+                        accept(words)
+                    except (click.ClickException, UsageError) as error:
+                        pytest.fail(f"{guide}: {line}: {error}")
+                    count += 1
+    assert count >= 10
 
 
 # options
