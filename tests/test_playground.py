@@ -16,7 +16,7 @@ from outspoken import formats
 from outspoken.cli.main import main
 from outspoken.grammar import registry
 from outspoken.playground import begin_with, write
-from outspoken.playground.answers import TARGETS
+from outspoken.playground.answers import ANSWERS, TARGETS
 from outspoken.playground.app import Playground
 from outspoken.playground.given import MOST_CHARS, Given
 from outspoken.playground.sharing import shared
@@ -147,6 +147,14 @@ def test_the_grammar_the_constraint_and_the_call_in_another_format(client: TestC
     assert "<function=get_weather>" in other
     assert ask(client, "read", text=other)["format"] == "qwen3_coder"
     assert "cannot say this" in problem(client, "rendered", choice="text")["message"]
+
+
+def test_candidates_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.parsing.inspection.registry.names", lambda: ("hermes", "json", "text"))
+    found = ANSWERS["candidates"]({"given": {"text": TEXT + " " * 10_000}})
+    assert [one["format"] for one in found["candidates"]][:1] == ["hermes"]
+    assert found["candidates"][0]["calls"] == ["get_weather"]
+    assert found["read"] == 6_000
 
 
 def test_requests_of_other_sites_are_refused(client: TestClient) -> None:

@@ -118,16 +118,35 @@ def test_a_response_is_pasted_and_its_format_detected(page: Page) -> None:
     page.open()
     box = page.browser.find_element("id", "given-text")
     box.clear()
-    box.send_keys("Action: wait()")
-    until(lambda: page.text("#text") == "Action: wait()")
+    call = '[TOOL_CALLS][{"name": "f", "arguments": {"x": 1}}]'
+    box.send_keys(call)
+    until(lambda: page.text("#text") == call)
     page.idle()
     detected = page.text("#given-format option:checked").removeprefix("auto · detected ")
-    assert page.text("#facts b") == detected
-    page.browser.find_element("id", "which").click()
-    until(lambda: page.text("#candidates").startswith(detected), 20)
+    assert page.text("#facts b") == detected == "mistral"
     page.fill("text", "Just words.")
     assert page.text("#given-format option:checked") == "auto · nothing detected"
     assert page.complaints() == []
+
+
+def test_the_candidates_are_listed_and_one_is_chosen(page: Page) -> None:
+    page.open()
+    found: list[Any] = [
+        {"format": name, "status": "ok", "covered": 0.5, "calls": []} for name in ("qwen3_coder", "hermes")
+    ]
+    page.run(  # every format would read the text, which takes seconds; what the server answers is tested without a page
+        "const [answer] = arguments; const real = fetch; window.fetch = (url, more) => url === '/api/candidates'"
+        "? Promise.resolve(new Response(answer)) : real(url, more)",
+        json.dumps({"candidates": found, "read": 50}),
+    )
+    page.browser.find_element("id", "which").click()
+    until(lambda: page.text("#candidates").startswith("qwen3_coder · ok, 50 %hermes"))
+    assert page.text("#candidates").endswith("of the first 50 characters")
+    page.browser.find_element("css selector", "#candidates button").click()
+    until(lambda: page.text("#facts b") == "qwen3_coder")
+    page.idle()
+    page.fill("text", "Just words.")
+    assert page.run("return document.getElementById('candidates').hidden") is True
 
 
 def test_a_wrong_grammar_shows_its_place_and_the_right_one_is_read_with(page: Page) -> None:
@@ -355,16 +374,16 @@ def test_what_is_saved_opens_again(page: Page) -> None:
     assert page.text("#text") == CALL
 
 
-def test_files_are_taken_for_what_they_are(page: Page, tmp_path: Path) -> None:
+def test_files_are_taken_for_what_they_are(page: Page) -> None:
     page.open()
-    grammar = tmp_path / "my_tags.lark"
+    grammar = page.downloads / "my_tags.lark"
     grammar.write_text(
         '// format: my_tags\n// title: Mine\n\nstart: (TEXT | tool_call)*\ntool_call: "<<" TOOL_NAME arguments ">>"\n'
         "arguments: JSON_OBJECT\n\nTOOL_NAME: /[a-z]+/\nTEXT: /.+/\nJSON_OBJECT: /\\{.*\\}/\n%import common.WS\n"
         "%ignore WS\n",
         "utf-8",
     )
-    response = tmp_path / "response.txt"
+    response = page.downloads / "response.txt"
     response.write_text('Hi. <<wave {"n": 1}>>', "utf-16")
     for path in (grammar, response):
         page.run("document.getElementById('view').ariaBusy = 'true'")
@@ -376,8 +395,8 @@ def test_files_are_taken_for_what_they_are(page: Page, tmp_path: Path) -> None:
     assert page.text("#given-format option:checked") == "your grammar"
 
 
-def test_a_page_of_a_response_works_from_a_file(page: Page, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
+def test_a_page_of_a_response_works_from_a_file(page: Page) -> None:
+    path = page.downloads / "page.html"
     write(path, Given(name="a case", text=CALL, screen="640x480", chunk=4), formats=["qwen3_coder"])
     page.open(360, "dark", url=path.as_uri())
     assert page.text("#text") == CALL
