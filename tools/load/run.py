@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .clients import Tally, work
@@ -93,11 +94,18 @@ def _check(tally: Tally, before: State, after: State, open: int) -> list[str]:
         'outspoken_upstream_errors_total{code="error_in_stream"}': tally.kinds["failing"],
     }
     for name, count in expected.items():
-        values = [state.metrics for state in (after, before)]
-        now, then = (sum([value for key, value in found.items() if key.startswith(name)]) for found in values)
-        if now - then != count:
-            problems.append(f"the metrics count {now - then:.0f} for {name}, but there were {count}")
+        counted = _sum(after, before, name)
+        if counted != count:
+            problems.append(f"the metrics count {counted:.0f} for {name}, but there were {count}")
     return problems
+
+
+def _sum(after: State, before: State, name: str) -> float:
+    """How much the metrics that begin with a name have grown together."""
+    now, then = (
+        sum([value for key, value in state.metrics.items() if key.startswith(name)]) for state in (after, before)
+    )
+    return now - then
 
 
 def _print(tally: Tally, before: State, after: State, seconds: float, own: float) -> None:
@@ -109,6 +117,8 @@ def _print(tally: Tally, before: State, after: State, seconds: float, own: float
     middle, late = first[len(first) // 2], first[int(len(first) * 0.99)]
     shown = f"median {middle * 1000:.0f} ms, 99th percentile {late * 1000:.0f} ms"
     print(f"first piece, with the time of the upstream: {shown}")
+    taken, count = (_sum(after, before, f"outspoken_first_piece_seconds_{name}") for name in ("sum", "count"))
+    print(f"the same as the proxy counts it: mean {1000 * taken / count:.0f} ms")
     share = 100 * (after.cpu_seconds - before.cpu_seconds) / seconds
     print(f"processor time: {share:.0f} % of one core for the proxy, {100 * own / seconds:.0f} % for the clients")
     for name, value in (("before", before), ("after", after)):
@@ -128,16 +138,26 @@ def run(streams: int, seconds: float, length: float) -> list[str]:
         _wait_for(front, "/health")
         warm = asyncio.run(_work(front, streams, min(seconds / 4, 10)))
         before, _ = _settled(front, behind)
+        waited = _waited(servers[1].pid)
         start, own = time.monotonic(), time.process_time()
         tally = asyncio.run(_work(front, streams, seconds))
         seconds, own = time.monotonic() - start, time.process_time() - own
+        waited = _waited(servers[1].pid) - waited
         after, open = _settled(front, behind)
         _print(tally, before, after, seconds, own)
+        if waited:
+            print(f"the proxy waited {100 * waited / seconds:.0f} % of the time for a processor")
         return [f"warm-up: {problem}" for problem in warm.problems] + _check(tally, before, after, open)
     finally:
         for server in servers:
             server.terminate()
             server.wait(20)
+
+
+def _waited(process: int) -> float:
+    """How many seconds a process was ready and others had the processor; 0 if the system does not say."""
+    path = Path(f"/proc/{process}/schedstat")
+    return int(path.read_text().split()[1]) / 1e9 if path.exists() else 0.0
 
 
 def _free_port() -> int:
