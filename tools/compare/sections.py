@@ -127,7 +127,10 @@ def _server_rows(records: Mapping[str, Any]) -> list[list[str]]:
         times = records["speed"].values[server]
         medians = {way: [median([of[way][i] for of in times.values() if way in of]) for i in range(3)] for way in WAYS}
         slower = [f"{way} {t:,.0f} / {o:,.0f} µs" for way, (t, o, _) in medians.items() if t < o]
-        inside = f"faster than ours in the server's own process ({', '.join(slower)}); " if slower else ""
+        inside = f"faster than our plug-in in the server ({', '.join(slower)}); " if slower else ""
+        streams = [of["streamed"] for of in times.values() if "streamed" in of]
+        if count := sum(time[0] < time[2] for time in streams):
+            inside += f"streams faster in {count} of {len(streams)} formats; "
         rows.append(
             [
                 f"{server} {records['servers'].peers[server]}, {found['formats']} formats",
@@ -191,8 +194,8 @@ WAYS = ("whole", "streamed")
 DAMAGED = ("records", "structure", "strings")
 #: What speaks for the others. What is measured stands in braces.
 BETTER = {
-    "vLLM": "no plug-in; its parsers get token ids, which tell a marker from text that looks like one",
-    "SGLang": "no plug-in",
+    "vLLM": "needs no plug-in; its parsers get token ids, which tell a marker from text that looks like one",
+    "SGLang": "needs no plug-in",
     "transformers": "streams faster; the template comes with the checkpoint",
     "json-repair": "sound JSON ({sound}); with a schema it converts types",
     "BAML": "converts values to the schema's types and words ({types}); writes prompts and clients",

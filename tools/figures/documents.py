@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from outspoken import formats
 from outspoken.authoring.shared.checkout import TOP
 from outspoken.results.errors import OutspokenError
 
@@ -72,11 +71,6 @@ def content(name: str, records: dict[str, Record]) -> str:
     if isinstance(value, (dict, list)):
         raise LookupError(f"`{name}` is no single value; add one of {', '.join(map(str, cast('list[Any]', value)))}")
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)
-
-
-def number_of_formats(records: dict[str, Record]) -> str:
-    """How many formats there are, which needs no measurement."""
-    return str(len(formats()))
 
 
 def wanted(records: dict[str, Record], paths: Iterable[Path], root: Path = TOP) -> dict[Path, str]:

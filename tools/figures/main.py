@@ -114,9 +114,7 @@ def main() -> int:
             return 0
         return update(outdated(wanted(records, documents()), []), Checkout().shown, check=False)
     except subprocess.CalledProcessError as error:
-        print(
-            f"error: `{' '.join(error.cmd[1:3])}` failed and says why above; nothing was written of it", file=sys.stderr
-        )
+        print(f"error: `python {' '.join(error.cmd[1:3])}` failed and says why above", file=sys.stderr)
     except (OutspokenError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
     return 1

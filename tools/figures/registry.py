@@ -66,5 +66,4 @@ SECTIONS: dict[str, str] = {
     "templates": "tools.compare.sections:templates",
     "documents": "tools.compare.sections:documents",
     "comparison": "tools.compare.sections:comparison",
-    "formats": "tools.figures.documents:number_of_formats",
 }
