@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from outspoken import formats
 from outspoken.cli.main import main
 from outspoken.grammar import registry
-from outspoken.playground import begin_with, write
+from outspoken.playground import PlaygroundError, begin_with, write
 from outspoken.playground.answers import ANSWERS, TARGETS
 from outspoken.playground.app import Playground
 from outspoken.playground.given import MOST_CHARS, Given
@@ -242,8 +242,11 @@ def test_a_saved_file_is_told_from_a_response() -> None:
     first = Given(text=TEXT, format="hermes", grammar=GRAMMAR, prefix="")
     saved = json.dumps({"kind": "outspoken-playground", "version": 1, "given": first.model_dump()})
     assert shared(saved) == shared("\ufeff" + saved) == first
-    for text in (TEXT, "", "{", "{}", "[]", '{"kind": "outspoken-playground"}', "<!doctype html><p>Hi.", saved[:-1]):
+    for text in (TEXT, "", "{", "{}", "[]", "<!doctype html><p>Hi.", saved[:-1]):
         assert shared(text) is None
+    for damaged in ('{"kind": "outspoken-playground"}', saved.replace('"hermes"', "3")):
+        with pytest.raises(PlaygroundError, match=r"^x\.json is a saved file that is damaged: `"):
+            begin_with(damaged, "x.json")
 
 
 def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

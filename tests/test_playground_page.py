@@ -395,6 +395,19 @@ def test_files_are_taken_for_what_they_are(page: Page) -> None:
     assert page.text("#given-format option:checked") == "your grammar"
 
 
+def test_a_damaged_shared_file_changes_nothing(page: Page) -> None:
+    page.open()
+    before = page.run("return given()")
+    for name, held in (("chunk", {"chunk": "x"}), ("tools", {"tools": 5}), ("text", {"text": None}), ("no_such", {})):
+        path = page.downloads / f"{name}.json"
+        given = {"text": "Hi.", "format": name if name == "no_such" else "auto", **held}
+        path.write_text(json.dumps({"kind": "outspoken-playground", "version": 1, "given": given}), "utf-8")
+        page.browser.find_element("id", "file").send_keys(str(path))
+        until(lambda name=name: page.text("#wrong").startswith(f"{name}.json cannot be opened: "))
+        assert f"`{name}`" in page.text("#wrong")
+        assert page.run("return given()") == before
+
+
 def test_a_page_of_a_response_works_from_a_file(page: Page) -> None:
     path = page.downloads / "page.html"
     write(path, Given(name="a case", text=CALL, screen="640x480", chunk=4), formats=["qwen3_coder"])

@@ -39,13 +39,28 @@ function shared(text) {
   };
   if (/^\s*\{/.test(text)) {
     const held = found(text);
-    return held?.kind === SHARED && typeof held.given?.text === "string" ? held.given : null;
+    return held?.kind === SHARED ? held.given ?? {} : null;
   }
   if (!/^\s*<!doctype html>/i.test(text)) return null;
   const holder = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text); // nothing of it is run
   const held = holder && found(holder[1]);
   if (typeof held?.raw !== "string") return null;
   return held.given ?? { name: held.source, text: held.raw, format: held.format === "none" ? "auto" : held.format };
+}
+
+const isText = (value) => value === undefined || typeof value === "string";
+const isKept = (value) => value === null || isText(value);
+const CHECKS = {
+  name: isText, text: (value) => typeof value === "string", format: isText, grammar: isKept, tools: isText, screen: isText,
+  prefix: isKept, finish_reason: isText, chunk: (value) => value === undefined || (Number.isInteger(value) && value >= 0),
+};
+
+// What is wrong with what a shared file holds; "" if nothing is
+function damage(held) {
+  const wrong = Object.keys(CHECKS).find((name) => !CHECKS[name](held[name]));
+  if (wrong) return `its \`${wrong}\` is not what the playground saves`;
+  const isKnown = !held.format || held.grammar || [...field("format").options].some((one) => one.value === held.format);
+  return isKnown ? "" : `there is no format \`${held.format}\` here`;
 }
 
 // UTF-8, or what the byte order mark says
@@ -62,6 +77,11 @@ async function open(file, target) {
   }
   const text = decoded(new Uint8Array(await file.arrayBuffer()));
   const held = shared(text);
+  const wrong = held ? damage(held) : "";
+  if (wrong) {
+    drawWrong({ field: "", message: `${file.name} cannot be opened: ${wrong}`, places: [] });
+    return;
+  }
   if (held) {
     fillIn(held);
     field("grammar").dataset.format = "";

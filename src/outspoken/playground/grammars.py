@@ -70,7 +70,7 @@ def _load(text: str) -> str:
 def _places(text: str, error: GrammarError) -> Iterator[Place]:
     """What is wrong with a grammar that cannot be used, with the places of it."""
     checkout = Checkout(registry.grammars_folder().parent)
-    source = Source(registry.grammars_folder() / "edited.lark", text)
+    source = Source(registry.grammars_folder() / "my_format.lark", text)
     file = CheckedFile("grammar", text)
     found: list[Finding] = []
     header, about_header = check_header(checkout, source, file)

@@ -56,6 +56,7 @@ async function readNow() {
   const number = ++reads;
   $("view").ariaBusy = "true";
   const wanted = given();
+  keep(wanted);
   if (Array.from(wanted.text).length > LIVE.most) {
     asking.get("read")?.abort();
     refuse({ field: "text", message: `the response has ${counted(wanted.text.length)} characters; the playground reads at most ${counted(LIVE.most)}`, places: [] });
@@ -70,7 +71,6 @@ async function readNow() {
     drawWrong(null);
     $("view").classList.remove("stale");
     say();
-    keep(wanted);
     await Promise.all([loadGrammar(), askOpen()]);
     $("view").dataset.drawn = String(Math.round(performance.now() - start));
   } catch (error) {
@@ -91,7 +91,7 @@ function refuse(wrong) {
 function say() {
   const size = data.moments.length > 2 ? data.moments[1][0] : data.length;
   const parts = [`${data.format}, ${data.status}`, plural(data.segments.length, "segment"), plural(data.repairs.length, "repair")];
-  $("said").textContent = `${parts.join(", ")}; chunks of ${plural(size, "character")}`;
+  $("said").textContent = parts.join(", ") + (size ? `; chunks of ${plural(size, "character")}` : "");
   const wanted = field("format").options[field("format").selectedIndex];
   if (wanted?.value === "auto") wanted.textContent = data.format === "none" ? "auto · nothing detected" : `auto · detected ${data.format}`;
 }

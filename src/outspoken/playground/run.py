@@ -15,7 +15,7 @@ from outspoken.grammar import registry
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 
-from .given import Given
+from .given import Given, ProblemError
 from .sharing import shared
 from .worker import Worker, WorkerEndedError
 
@@ -46,9 +46,12 @@ def begin_with(
     of a grammar, `tools` JSON text, `screen` a size such as `1280x720`, `prefix` the end of the prompt, with `\n` for
     line breaks, and `chunk` how many characters arrive at once (0: as few as a slider has room for).
 
-    Raises PlaygroundError if the grammar cannot be read, and UnknownFormatError for an unknown format.
+    Raises PlaygroundError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
     """
-    found = shared(text) if text is not None else None
+    try:
+        found = shared(text) if text is not None else None
+    except ProblemError as problem:
+        raise PlaygroundError(f"{visible(name)} is a saved file that is damaged: {problem.message}") from None
     if found is not None:
         return found
     grammar = None

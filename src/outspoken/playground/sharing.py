@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, cast
 
-from .given import Given, ProblemError, given_of
+from .given import Given, given_of
 
 #: What a saved JSON file says it is.
 KIND = "outspoken-playground"
@@ -14,11 +14,11 @@ _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', 
 
 
 def shared(text: str) -> Given | None:
-    """What a saved file holds; None for any other text."""
+    """What a saved file holds; None for any other text. Raises ProblemError if a saved file is damaged."""
     start = text.lstrip("\ufeff \t\r\n")[:15].lower()
     if start.startswith("{"):
         held = _json(text)
-        return _given(held.get("given")) if held.get("kind") == KIND else None
+        return given_of(held.get("given")) if held.get("kind") == KIND else None
     if start != "<!doctype html>" or not (match := _DATA.search(text)):
         return None
     held = _json(match[1])
@@ -27,14 +27,7 @@ def shared(text: str) -> Given | None:
     given = held.get("given")
     format_ = held.get("format")
     plain = {"name": held.get("source"), "text": held["raw"], "format": "auto" if format_ == "none" else format_}
-    return _given(given if given is not None else plain)
-
-
-def _given(found: Any) -> Given | None:
-    try:
-        return given_of(found)
-    except ProblemError:
-        return None
+    return given_of(given if given is not None else plain)
 
 
 def _json(text: str) -> dict[str, Any]:
