@@ -143,6 +143,10 @@ def test_the_grammar_the_constraint_and_the_call_in_another_format(client: TestC
         assert "get_weather" in ask(client, "constraint", choice=target, tools=TOOLS)["text"]
     assert "choose one of" in ask(client, "constraint", 400, choice="toString")["error"]["message"]
     assert "no format was detected" in problem(client, "constraint", choice="gbnf", text="Hi.")["message"]
+    assert ask(client, "rendered", choice="hermes")["notes"] == []
+    cut = ask(client, "rendered", choice="hermes", text=f"Hi.\n{TEXT[4:-20]}")
+    assert cut["text"].strip() == "Hi."
+    assert re.fullmatch(r"left out, since it would look complete: tool call .*: get_weather, truncated", *cut["notes"])
     other = ask(client, "rendered", choice="qwen3_coder")["text"]
     assert "<function=get_weather>" in other
     assert ask(client, "read", text=other)["format"] == "qwen3_coder"

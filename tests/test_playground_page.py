@@ -66,7 +66,8 @@ class Page:
         script = (
             "const field = document.getElementById(arguments[0]); field.value = arguments[1];"
             "document.getElementById('view').ariaBusy = 'true';"
-            "field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }))"
+            "field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }));"
+            "if (field.tagName !== 'SELECT') readNow();"  # as with Ctrl+Enter: it need not wait for more to be typed
         )
         self.run(script, f"given-{name}", text)
         self.idle()
@@ -88,6 +89,13 @@ class Page:
         """What the console says, but for the answers that refuse what a test asks for."""
         found = [entry["message"] for entry in self.browser.get_log("browser")]
         return [message for message in found if " 422 " not in message]
+
+    def clipped(self) -> list[str]:
+        """The buttons that are narrower than their words."""
+        return self.run(
+            "return [...document.querySelectorAll('button')].filter((n) => !n.classList.contains('leaf')"
+            "&& n.offsetParent && n.scrollWidth > n.clientWidth + 1).map((n) => n.textContent)"
+        )
 
     def overflow(self) -> int:
         return self.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -162,6 +170,11 @@ def test_a_wrong_grammar_shows_its_place_and_the_right_one_is_read_with(page: Pa
     assert page.text("#panel-grammar .bad").strip() == str(line)
     assert page.run("return document.getElementById('given-grammar').ariaInvalid") == "true"
     assert "stale" in page.run("return document.getElementById('view').className")
+    beside = (
+        "const e = document.getElementById('given-grammar'); e.scrollTop = 1e6; const g = e.previousElementSibling;"
+        "return new Promise((done) => setTimeout(() => done(Math.abs(e.scrollTop - g.scrollTop)), 50))"
+    )
+    assert page.run(beside) < 1  # the numbers stand beside their lines
     assert page.text("#text") == CALL
     page.browser.find_element("css selector", "#wrong button").click()
     selected = "const e = document.activeElement; return e.value.slice(e.selectionStart, e.selectionEnd)"
@@ -276,6 +289,7 @@ def test_a_narrow_window_has_everything_and_no_bar_below(page: Page) -> None:
         page.tab(name)
         assert page.overflow() == 0, name
         assert page.run("return document.getElementById(arguments[0]).offsetWidth <= 360", f"panel-{name}")
+        assert page.clipped() == [], name
     page.browser.find_element("id", "help").click()
     assert page.overflow() == 0
     page.run("document.getElementById('shortcuts').close()")
@@ -427,5 +441,6 @@ def test_a_page_of_a_response_works_from_a_file(page: Page) -> None:
     page.tab("given")
     assert "640x480" in page.text("#panel-given")
     assert page.overflow() == 0
+    assert page.clipped() == []
     assert page.complaints() == []
     assert page.requested() == [page.browser.current_url.split("#")[0]]

@@ -12,6 +12,7 @@ from outspoken.authoring.show.page import page, view_data
 from outspoken.constraints import Constraint, ConstraintError, constraint
 from outspoken.grammar import registry
 from outspoken.results.snippet import visible
+from outspoken.terminal.explain import segment_title
 
 from .given import Given, ProblemError, given_of
 from .grammars import use_format
@@ -170,17 +171,18 @@ def _all_targets(given: Given, name: str) -> dict[str, Any]:
 
 
 def _rendered(given: Given, reply: Reply, to: str) -> dict[str, Any]:
-    """The reply in a format. Raises ProblemError if the format cannot say it."""
+    """The reply in a format, without what is truncated or invalid. Raises ProblemError if the format cannot say it."""
     if to == "auto":
         to = reply.format or ""
     if not to:
         raise ProblemError("choice", "no format was detected; choose one to write the reply in")
+    whole = [segment for segment in reply.segments if getattr(segment, "status", "ok") in ("ok", "repaired")]
     try:
-        text = render(reply, to, tools=given.read_tools(), screen=given.read_screen())
+        text = render(whole, to, tools=given.read_tools(), screen=given.read_screen())
     except RenderError as error:
         raise ProblemError("choice", f"`{to}` cannot say this: {_sentence(error)}") from None
-    notes = [] if reply.status == "ok" else [f"the reply is {reply.status}; what is incomplete is not written"]
-    return {"text": text, "notes": notes}
+    left_out = [segment_title(segment) for segment in reply.segments if segment not in whole]
+    return {"text": text, "notes": [f"left out, since it would look complete: {title}" for title in left_out]}
 
 
 def _said(make: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
