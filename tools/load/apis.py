@@ -24,12 +24,18 @@ class Received:
     usage: tuple[int, int] | None = None
     finish: str | None = None
     error: str | None = None
+    #: did the last event come with which the API ends a stream, and how many came before it
+    ended: bool = False
     events: int = 0
 
     def feed(self, api: str, block: str) -> None:
         """Read one server-sent event."""
         data = block.rpartition("data: ")[2]
-        if data != "[DONE]":
+        if self.ended:
+            raise ValueError(f"an event follows the last one: {data[:80]!r}")
+        if data == "[DONE]":
+            self.ended = True
+        else:
             self.events += 1
             _READERS[api](self, json.loads(data))
 
@@ -78,11 +84,11 @@ def _read_responses(found: Received, event: Any) -> None:
         case "response.function_call_arguments.delta":
             found.arguments[-1] += event["delta"]
         case "response.completed":
-            found.finish = "tool_calls"
+            found.finish, found.ended = "tool_calls", True
             usage = event["response"]["usage"]
             found.usage = (usage["input_tokens"], usage["output_tokens"])
         case "response.failed":
-            found.error = event["response"]["error"]["message"]
+            found.error, found.ended = event["response"]["error"]["message"], True
         case _:
             pass
 
@@ -101,8 +107,10 @@ def _read_messages(found: Received, event: Any) -> None:
         case "message_delta":
             found.finish = {"tool_use": "tool_calls"}.get(event["delta"]["stop_reason"], event["delta"]["stop_reason"])
             found.usage = (event["usage"]["input_tokens"], event["usage"]["output_tokens"])
+        case "message_stop":
+            found.ended = True
         case "error":
-            found.error = event["error"]["message"]
+            found.error, found.ended = event["error"]["message"], True
         case _:
             pass
 

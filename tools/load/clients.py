@@ -76,7 +76,7 @@ async def _one(story: Story, port: int, tally: Tally) -> str | None:
         return _check_refusal(story, connection.status, bytes(received))
     if connection.status != 200:
         return f"the status is {connection.status}: {bytes(received[:200])!r}"
-    return _check(story, found, received.decode(), tally)
+    return check(story, found, received.decode(), tally)
 
 
 def _check_refusal(story: Story, status: int, body: bytes) -> str | None:
@@ -85,13 +85,15 @@ def _check_refusal(story: Story, status: int, body: bytes) -> str | None:
     return None if (status, message) == expected else f"refused with {status} and {message!r}, not {expected}"
 
 
-def _check(story: Story, found: Received, text: str, tally: Tally) -> str | None:
+def check(story: Story, found: Received, text: str, tally: Tally) -> str | None:
     *blocks, rest = text.split("\n\n")
     if rest and story.kind != "leaving":
         return f"the stream ends inside of an event: {rest[:80]!r}"
     for block in blocks:
         found.feed(story.api, block)
     tally.events += found.events
+    if found.ended == (story.kind == "leaving"):
+        return f"it {'has ended before the client left' if found.ended else 'has no end'}: {found}"[:400]
     calls = [(name, json.dumps(arguments)) for name, arguments in story.calls]
     received = list(zip(found.names, found.arguments, strict=True))
     if story.kind in ("sound", "slow"):
@@ -101,8 +103,7 @@ def _check(story: Story, found: Received, text: str, tally: Tally) -> str | None
     if not _is_beginning(story, found, received, calls):
         return f"it has {found}"[:400]
     if story.kind == "leaving":
-        ended = found.finish is not None or found.error is not None
-        return f"it ended before the client left: {found}"[:400] if ended else None
+        return f"it has {found}"[:400] if found.error or found.finish else None
     return _check_failure(story, found, received, calls)
 
 

@@ -61,28 +61,28 @@ class Upstream:
             size = max(len(text) // _PIECES, _LEAST)
             await asyncio.sleep(random.random() * self._pause)  # no two streams keep step
             for start in range(0, len(text), size):
-                yield _chunk(story, text[start : start + size])
+                yield chunk(story, text[start : start + size])
                 await asyncio.sleep(self._pause * random.uniform(0.5, 1.5))
             if story.kind == "cut":
                 raise BrokenOffError
             if story.kind == "failing":
-                yield _event({"error": {"message": f"failed {story.identity}"}})
+                yield event({"error": {"message": f"failed {story.identity}"}})
                 return
             given, made = story.usage
             usage = {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
-            yield _chunk(story, "", "stop") + _chunk(story, usage=usage) + b"data: [DONE]\n\n"
+            yield chunk(story, "", "stop") + chunk(story, usage=usage) + b"data: [DONE]\n\n"
         finally:
             self.open -= 1
 
 
-def _event(data: dict[str, Any]) -> bytes:
+def event(data: dict[str, Any]) -> bytes:
     return f"data: {json.dumps(data)}\n\n".encode()
 
 
-def _chunk(story: Story, content: str = "", finish: str | None = None, usage: Any = None) -> bytes:
+def chunk(story: Story, content: str = "", finish: str | None = None, usage: Any = None) -> bytes:
     choices = [] if usage else [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]
     chunk = {"id": f"chatcmpl-{story.identity}", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return _event({**chunk, "choices": choices, "usage": usage})
+    return event({**chunk, "choices": choices, "usage": usage})
 
 
 def serve(port: int, seconds: float) -> None:
