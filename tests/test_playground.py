@@ -96,6 +96,9 @@ def test_an_edited_grammar_is_read_with_and_is_not_seen_by_anything_else(client:
         (("start: ", "start: ( "), 13, ""),
         (("%ignore WS", '%ignore WS\nX: "never closed'), 25, "string is never closed"),
         (("// format:  hermes\n", ""), 1, "format"),
+        (("// format:  hermes", "// format:  ../hermes"), 1, "`../hermes` is no name"),
+        (("%ignore WS", '%ignore WS\n_SEPARATOR: "x"'), 25, "`_SEPARATOR` is defined twice"),
+        (("_SEPARATOR: /", "_SEPARATOR: /(a+)+"), 16, "cannot be read in a stream"),
     ],
 )
 def test_a_wrong_grammar_is_reported_with_its_place(

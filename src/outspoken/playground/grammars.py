@@ -8,21 +8,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from outspoken.authoring.check.findings import CheckedFile, Finding
+from outspoken.authoring.check.findings import CheckedFile
 from outspoken.authoring.check.grammar import check_grammar
-from outspoken.authoring.check.header import check_header
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar import registry
 from outspoken.grammar.header import read_header
 from outspoken.results.errors import GrammarError
+from outspoken.results.snippet import visible
 
 from .given import Given, Place, ProblemError
 
 #: What an edited grammar is called: the name of its format and this.
 SUFFIX = "_edited"
-_NAME = re.compile(r"^(//\s*format:\s*)\S+", re.MULTILINE)
+#: What keeps a grammar from being loaded; `outspoken grammar check` finds more.
+_BLOCKING = frozenset(
+    {
+        "alias-in-terminal",
+        "alias-of-structure",
+        "bad-import",
+        "bad-literal",
+        "bad-name",
+        "bad-pattern",
+        "bad-range",
+        "bad-template",
+        "defined-twice",
+        "empty-terminal",
+        "endless-import",
+        "endless-rule",
+        "endless-terminal",
+        "grammar-conflict",
+        "grammar-syntax",
+        "mark-of-structure",
+        "missing-import",
+        "mixed-case",
+        "mixed-flags",
+        "rule-in-terminal",
+        "same-alternative",
+        "undefined",
+        "unsafe-pattern",
+    }
+)
+_FORMAT = re.compile(r"^(//\s*format:\s*)\S+", re.MULTILINE)
+_LONGEST = 60
+_NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{_LONGEST - 1}}}")
 #: More findings than this are not shown.
 _MOST = 20
 
@@ -56,31 +87,40 @@ def forget() -> None:
 def _load(text: str) -> str:
     try:
         known = read_header(text, "grammar").format
-        path = registry.grammars_folder() / f"{known}.lark"
-        renamed = _NAME.sub(rf"\g<1>{known}{SUFFIX}", text, count=1)  # what is read in it asks for it by its own name
-        return registry.add(f"{known}{SUFFIX}", renamed, path)
+        if not _NAME.fullmatch(known):
+            words = (
+                f"`{known[:_LONGEST]}` is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
+            )
+            raise GrammarError("grammar", words, line=text[: text.index(known)].count("\n") + 1)
+        renamed = _FORMAT.sub(rf"\g<1>{known}{SUFFIX}", text, count=1)  # what is read in it asks for it by its own name
+        return registry.add(f"{known}{SUFFIX}", renamed, _path())
     except GrammarError as error:
         places = list(_places(text, error))
-        first = places[0] if places else None
-        place = f"line {first.line}, column {first.column}: " if first else ""
-        words = first.message if first else error.message
+        place = f"line {places[0].line}, column {places[0].column}: " if places else ""
+        words = places[0].message if places else _one_line(error.message)
         raise ProblemError("grammar", f"the grammar cannot be used: {place}{words}", places) from None
+    except RecursionError:
+        raise ProblemError("grammar", "the grammar cannot be used: it nests too deeply; name the inner parts") from None
+
+
+def _path() -> Path:
+    """The file that an edited grammar stands for: what it imports is relative to it."""
+    return registry.grammars_folder() / "my_format.lark"
 
 
 def _places(text: str, error: GrammarError) -> Iterator[Place]:
-    """What is wrong with a grammar that cannot be used, with the places of it."""
-    checkout = Checkout(registry.grammars_folder().parent)
-    source = Source(registry.grammars_folder() / "my_format.lark", text)
-    file = CheckedFile("grammar", text)
-    found: list[Finding] = []
-    header, about_header = check_header(checkout, source, file)
-    if header is None:
-        found = about_header
-    found = [one for one in [*found, *check_grammar(checkout, source, file)] if one.diagnostic.severity == "error"]
-    if not found:
-        found = [file.finding("grammar-refused", error.message, file.line(error.line), helps=error.helps)]
+    """What keeps a grammar from being used, with the places of it."""
+    checkout, source, file = Checkout(registry.grammars_folder().parent), Source(_path(), text), CheckedFile("", text)
+    found = [one for one in check_grammar(checkout, source, file) if one.diagnostic.code in _BLOCKING]
+    if error.line or source.field("format") is None:  # it is the header that is refused
+        span = file.line(error.line)
+        found.insert(0, file.finding("grammar-refused", _one_line(error.message), span, helps=error.helps))
     for finding in found[:_MOST]:
         diagnostic = finding.diagnostic
         start, end = diagnostic.span
         helps = (*diagnostic.notes, *diagnostic.helps)
         yield Place(diagnostic.line, diagnostic.column, start, end, diagnostic.message, diagnostic.severity, helps)
+
+
+def _one_line(message: str) -> str:
+    return visible(" ".join(message.split()))
