@@ -36,7 +36,7 @@ def client() -> Iterator[TestClient]:
 def ask(client: TestClient, what: str, status: int = 200, /, choice: str | None = None, **fields: Any) -> Any:
     """The answer to one request, which has this status."""
     answer = client.post(f"/api/{what}", json={"given": {"text": TEXT, **fields}, "choice": choice})
-    assert answer.status_code == status, answer.text
+    assert answer.status_code == status, answer.text[:500]
     return answer.json()
 
 
@@ -98,7 +98,6 @@ def test_an_edited_grammar_is_read_with_and_is_not_seen_by_anything_else(client:
         (("// format:  hermes\n", ""), 1, "format"),
         (("// format:  hermes", "// format:  ../hermes"), 1, "`../hermes` is no name"),
         (("%ignore WS", '%ignore WS\n_SEPARATOR: "x"'), 25, "`_SEPARATOR` is defined twice"),
-        (("_SEPARATOR: /", "_SEPARATOR: /(a+)+"), 16, "cannot be read in a stream"),
     ],
 )
 def test_a_wrong_grammar_is_reported_with_its_place(
