@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -20,6 +20,7 @@ from outspoken.playground.answers import ANSWERS, TARGETS
 from outspoken.playground.app import Playground
 from outspoken.playground.given import MOST_CHARS, Given
 from outspoken.playground.sharing import shared
+from tests.serving import Server
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
 TOOLS = json.dumps([{"name": "get_weather", "parameters": {"type": "object", "properties": {"days": {}}}}])
@@ -210,19 +211,31 @@ def test_the_page_loads_nothing_and_may_ask_only_its_server(client: TestClient) 
     assert all(f'["{one.name}",' in page for one in formats())
 
 
+SLOW = "\n".join([f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{"x" * (n % 90)}"}}}}\n' for n in range(5000)])
+
+
 def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered() -> None:
     playground = Playground()
     with cast("Any", TestClient(playground.app(), base_url=HOST)) as client:
         assert ask(client, "read")["format"] == "hermes"
         playground.reading.limit = 0.2
-        begun = time.monotonic()
-        slow = "\n".join(
-            [f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{"x" * (n % 90)}"}}}}\n' for n in range(5000)]
-        )
-        assert "took longer than 0.2 seconds" in ask(client, "read", 503, text=slow[:MOST_CHARS])["error"]["message"]
-        assert time.monotonic() - begun < 5
+        assert "took longer than 0.2 seconds" in ask(client, "read", 503, text=SLOW[:MOST_CHARS])["error"]["message"]
         playground.reading.limit = 20
         assert ask(client, "read")["format"] == "hermes"
+        assert playground.reading.started == 2
+
+
+def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.playground.lanes._PATIENCE", 0.05)
+    playground = Playground()
+    with Server(playground.app()) as server, httpx.Client(base_url=server.url) as client:
+        quick, slow = ({"given": {"text": text}} for text in (TEXT, SLOW[:MOST_CHARS]))
+        assert client.post("/api/read", json=quick).json()["format"] == "hermes"
+        for _ in range(2):
+            with pytest.raises(httpx.TimeoutException):
+                client.post("/api/read", json=slow, timeout=0.3)
+        assert client.post("/api/read", json=quick, timeout=30).json()["format"] == "hermes"
+        assert playground.reading.started >= 2
 
 
 # pages as files

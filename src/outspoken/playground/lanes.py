@@ -23,10 +23,14 @@ class Lane:
         self._lock = anyio.Lock()
         self._threads = ThreadPoolExecutor(2, "outspoken-playground")
         self._worker: Worker | None = None
+        #: how many workers were started; each but the first is in the place of one that was killed or died
+        self.started = 0
 
     def warm(self) -> None:
         """Start the worker, so that the first request need not wait for it."""
-        self._worker = self._worker or Worker()
+        if self._worker is None:
+            self._worker = Worker()
+            self.started += 1
 
     async def ask(self, asked: dict[str, Any]) -> tuple[int, bytes]:
         """The HTTP status and the JSON of the answer. Raises WorkerEndedError.
@@ -57,7 +61,8 @@ class Lane:
 
     def _replace(self, worker: Worker) -> None:
         worker.close()
-        self._worker = Worker()
+        self._worker = None
+        self.warm()
 
     def close(self) -> None:
         """End the worker."""
