@@ -46,7 +46,7 @@ OPENERS = (
     "to=",
 )
 ACTIONS = ()
-OVERLAP = 3
+OVERLAP = 32
 VALUE_CLOSERS = (
     "</rfl:parameter>",
 )

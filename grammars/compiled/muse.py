@@ -47,7 +47,7 @@ OPENERS = (
     "to=",
 )
 ACTIONS = ()
-OVERLAP = 3
+OVERLAP = 24
 VALUE_CLOSERS = (
     "</atem:parameter>",
 )

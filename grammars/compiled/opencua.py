@@ -70,7 +70,7 @@ ACTIONS = (
     "terminate",
     "time.sleep",
 )
-OVERLAP = 0
+OVERLAP = 9
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
 VALUE_PHRASES = ()

@@ -49,7 +49,7 @@ ACTIONS = (
     "type",
     "upload",
 )
-OVERLAP = 3
+OVERLAP = 37
 VALUE_CLOSERS = ()
 VALUE_FOLLOWERS = ()
 VALUE_PHRASES = (

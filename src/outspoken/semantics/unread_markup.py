@@ -130,10 +130,14 @@ def overlap(automaton: Automaton) -> int:
 
     They are a marker themselves: what precedes them is optional.
     """
-    markers = [step.terminal for step in automaton.top_level_markers if not step.inserted]
-    near = [step.inserted.strip() for step in automaton.top_level_markers if step.replaces]
-    short = {w.strip() for t in markers for w in (*written_forms(t), *spellings(without_conditions(t.regex)))}
-    return max((len(end) for written in near for end in short if written != end and written.endswith(end)), default=0)
+    terminals = [step.terminal for step in automaton.top_level_markers if not step.inserted]
+    near = {step.inserted.strip() for step in automaton.top_level_markers if step.replaces}
+    forms = near | {form.strip() for terminal in terminals for form in all_forms(terminal)}
+    patterns = [without_conditions(terminal.regex) for terminal in terminals]
+    short = {spelling.strip() for pattern in patterns for spelling in spellings(pattern)}
+    marker = re.compile("|".join([f"(?:{pattern})" for pattern in patterns]) or "(?!)")
+    ends = {form[at:] for form in forms if is_distinct_marker(form) for at in range(1, len(form))}
+    return max((len(end) for end in ends if end in short or marker.fullmatch(end)), default=0)
 
 
 def unread_markup(
