@@ -525,7 +525,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -579,7 +579,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -782,7 +782,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e += 1
                                 if m is None:
                                     return None
-                                if may_lack_closer_1(text, pos, e) is not None:
+                                if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare1 = piece if bare1 is None else bare1 + piece
@@ -826,7 +826,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         e += 1
                                     if m is None:
                                         return None
-                                    if may_lack_closer_1(text, pos, e) is not None:
+                                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare1 = piece if bare1 is None else bare1 + piece
@@ -933,7 +933,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_2(text, pos, e) is not None:
+                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1040,7 +1040,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1147,7 +1147,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1255,7 +1255,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_2(text, pos, e) is not None:
+                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1330,7 +1330,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

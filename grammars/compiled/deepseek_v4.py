@@ -622,7 +622,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -714,7 +714,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1157,7 +1157,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1431,7 +1431,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1545,7 +1545,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1988,7 +1988,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

@@ -231,7 +231,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -430,7 +430,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if may_lack_closer_2(text, pos, e) is not None:
+                    if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -478,7 +478,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_2(text, pos, e) is not None:
+                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -551,7 +551,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -603,7 +603,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_2(text, pos, e) is not None:
+                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -655,7 +655,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_2(text, pos, e) is not None:
+                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -703,7 +703,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if may_lack_closer_2(text, pos, e) is not None:
+                            if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -867,7 +867,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if may_lack_closer_2(text, pos, e) is not None:
+                    if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece

@@ -518,7 +518,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -648,7 +649,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -782,7 +784,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -995,7 +998,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1103,7 +1107,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1401,7 +1406,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -1668,7 +1673,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1714,7 +1719,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -2259,7 +2264,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -2431,7 +2436,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -442,7 +442,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -563,7 +563,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -826,7 +826,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -920,7 +920,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1016,7 +1016,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1110,7 +1110,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1205,7 +1205,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1367,7 +1367,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

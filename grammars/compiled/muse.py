@@ -325,7 +325,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -496,7 +496,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -578,7 +578,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -780,7 +780,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -874,7 +874,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -996,7 +996,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1159,7 +1159,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1253,7 +1253,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -427,7 +427,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare1 = piece if bare1 is None else bare1 + piece
@@ -471,7 +471,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare1 = piece if bare1 is None else bare1 + piece
@@ -625,7 +626,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -742,7 +743,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -863,7 +864,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -937,7 +938,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_1(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -528,7 +528,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if may_lack_closer_1(text, pos, e) is not None:
+                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -611,7 +611,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -736,7 +736,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -864,7 +864,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -952,7 +952,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -850,7 +850,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -990,7 +990,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1037,7 +1038,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             stopped = True
                                         if m is None:
                                             return None
-                                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
+                                        ) < e:
                                             return None
                                         piece = text[pos:e]
                                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1103,7 +1105,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1254,7 +1257,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -1398,7 +1401,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1912,7 +1916,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_1(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1981,7 +1986,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -2118,7 +2123,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -2283,7 +2288,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

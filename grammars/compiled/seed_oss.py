@@ -422,7 +422,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -476,7 +476,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -583,7 +583,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_1(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -664,7 +664,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -794,7 +794,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and may_lack_closer_2(text, pos, e) is not None:
+                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -852,7 +852,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
+                                    ) < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1007,7 +1008,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and may_lack_closer_2(text, pos, e) is not None:
+                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1093,7 +1094,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1159,7 +1160,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and may_lack_closer_2(text, pos, e) is not None:
+                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

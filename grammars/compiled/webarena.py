@@ -416,7 +416,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if may_lack_closer_1(text, pos, e) is not None:
+                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -489,7 +489,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if may_lack_closer_1(text, pos, e) is not None:
+                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -538,7 +538,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if may_lack_closer_1(text, pos, e) is not None:
+                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -578,7 +578,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -618,7 +618,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if may_lack_closer_1(text, pos, e) is not None:
+                            if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -699,7 +699,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if may_lack_closer_1(text, pos, e) is not None:
+                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -739,7 +739,7 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if may_lack_closer_1(text, pos, e) is not None:
+                            if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple
 
 from outspoken.engine.text_buffer import BLANK
-from outspoken.grammar.automaton import Config, MissingCloser, Transition, missing_closer_prefilter
+from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, MissingCloser, Transition, missing_closer_prefilter
 from outspoken.grammar.matchers import Branch, named_operation, named_operations
 from outspoken.notations.interface import notation_of
 from outspoken.patterns.analysis import required_chars
@@ -284,9 +284,8 @@ class StateWriter(OperationWriter):
         self._put("if m is None:")
         self._block(lambda: self._free_to_end(free, role, state.after_marker))
         if closers:
-            self._put(
-                f"if {'stopped and ' if implied else ''}{self._may_lack_closer(target)}(text, pos, e) is not None:"
-            )
+            search = f"{self._may_lack_closer(target)}(text, pos, e + {CLOSER_OVERLAP})"
+            self._put(f"if {'stopped and ' if implied else ''}(k := {search}) is not None and k.start() < e:")
             self._put("    return None")
         self._piece(role, state.after_marker, "e", ends=False)
         self._operate(named_operations(free), "e", "e")

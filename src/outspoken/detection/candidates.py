@@ -108,7 +108,7 @@ class SegmentPolicy(ParserPolicy):
         self.has_failed = not builder.output.segments
         if not self.has_failed:
             self.has_ended, self.damage = True, UNREADABLE
-            text.pos = builder.output.consumed - text.base
+            text.rewind(builder.output.consumed)
             builder.nodes.clear()
         return False
 

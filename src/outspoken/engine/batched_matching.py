@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import matchers
-from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar.automaton import CLOSER_OVERLAP, Config, Transition
 from outspoken.json.scanner import read_at
 from outspoken.notations.interface import notation_of
 from outspoken.semantics.handlers import FREE, HANDLERS, Place
@@ -70,9 +70,13 @@ def _free_text(parser: AutomatonParser, config: Config, free: Transition, pos: i
     if len(buffer) - pos > LONG:
         step = matchers.matcher_of(target, "find long", HANDLERS)
     match = step.find(buffer, pos)
-    if match is None or (target.may_lack_closer is not None and target.may_lack_closer(buffer, pos, match.start())):
+    if match is None:
         return None, None
     end = match.start()
+    if target.may_lack_closer is not None:
+        lacking = target.may_lack_closer(buffer, pos, end + CLOSER_OVERLAP)
+        if lacking is not None and lacking.start() < end:
+            return None, None
     if config is parser.automaton.top_level or config is parser.automaton.start:
         state.opener_at = parser.text.base + end
     _pass_on(parser, free, role, pos, end)

@@ -80,7 +80,7 @@ class Config:
     markers: list[Transition]
     json: dict[str, Transition]
     missing_closers: tuple[MissingCloser, ...]
-    may_lack_closer: Callable[..., object] | None
+    may_lack_closer: Callable[..., re.Match[str] | None] | None
     __slots__ = (
         "automaton", "stack", "free", "embedded", "markers", "json", "missing_closers", "may_lack_closer",
         "value_config", "ends_reasoning", "matchers", "finder", "matcher", "leading_matcher",
@@ -187,6 +187,10 @@ class MissingCloser(NamedTuple):
     prefilter: str
     first: str
     kind: str
+
+
+#: So many characters of the closing marker that was found may belong to one with a mistake before it.
+CLOSER_OVERLAP = 2
 
 
 def missing_closer_prefilter(closers: tuple[MissingCloser, ...]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.near_openers import all_forms, written_forms
+from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
