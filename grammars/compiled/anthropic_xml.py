@@ -525,7 +525,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -579,7 +580,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -782,7 +784,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     e += 1
                                 if m is None:
                                     return None
-                                if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                                k = may_lack_closer_1(text, pos, e + 2)
+                                if k and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare1 = piece if bare1 is None else bare1 + piece
@@ -826,7 +829,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         e += 1
                                     if m is None:
                                         return None
-                                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                                    k = may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare1 = piece if bare1 is None else bare1 + piece
@@ -933,7 +937,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1040,7 +1045,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1147,7 +1153,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1255,7 +1262,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1330,7 +1338,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

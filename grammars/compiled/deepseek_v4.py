@@ -622,7 +622,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -714,7 +715,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1157,7 +1159,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1431,7 +1434,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1545,7 +1549,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1988,7 +1993,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

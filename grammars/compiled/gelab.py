@@ -294,7 +294,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e = m.start()
                     if m is None:
                         return None
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece, a = trimmed(text, pos, e, leads=True, ends=True)
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -345,7 +346,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e = m.start()
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece, a = trimmed(text, pos, e, leads=True, ends=True)
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -595,7 +595,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -687,7 +688,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1130,7 +1132,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1404,7 +1407,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1518,7 +1522,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1922,7 +1927,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

@@ -231,7 +231,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -430,7 +431,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_2(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -478,7 +480,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -551,7 +554,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -603,7 +607,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -655,7 +660,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -703,7 +709,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -867,7 +874,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_2(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece

@@ -432,7 +432,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -552,7 +553,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -604,7 +606,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -763,7 +766,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -858,7 +862,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -952,7 +957,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -528,7 +528,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece

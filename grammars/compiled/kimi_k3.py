@@ -518,8 +518,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -649,8 +649,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -784,8 +784,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -998,8 +998,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1107,8 +1107,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1406,7 +1406,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -1673,7 +1674,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1719,7 +1721,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -2264,7 +2267,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -2436,7 +2440,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -344,7 +344,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -392,7 +393,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_2(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -475,7 +477,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -527,7 +530,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -596,7 +600,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -648,7 +653,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

@@ -427,7 +427,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                                k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                if k and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare1 = piece if bare1 is None else bare1 + piece
@@ -471,8 +472,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare1 = piece if bare1 is None else bare1 + piece
@@ -626,7 +627,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                                k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                if k and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -743,7 +745,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -864,7 +867,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -938,7 +942,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

@@ -528,7 +528,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -611,7 +612,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -736,7 +738,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                    k = stopped and may_lack_closer_2(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -864,7 +867,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -952,7 +956,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

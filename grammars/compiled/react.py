@@ -553,7 +553,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 parts0 = "".join(parts0 or ()) + closing_text(args0, keyed=True)
                             end_call(out, name0, args0 or {}, parts0, id0, start0, n)
                         break
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece, a = trimmed(text, pos, e, leads=True, ends=True)
                     if bare0 is not None or name0 is None:

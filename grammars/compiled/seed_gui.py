@@ -850,7 +850,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                                k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                if k and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -990,8 +991,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1038,8 +1039,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                             stopped = True
                                         if m is None:
                                             return None
-                                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
-                                        ) < e:
+                                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                        if k and k.start() < e:
                                             return None
                                         piece = text[pos:e]
                                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1105,8 +1106,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1257,7 +1258,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                                k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                if k and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -1401,8 +1403,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1916,8 +1918,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_1(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1986,7 +1988,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -2123,7 +2126,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -2288,7 +2292,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

@@ -422,7 +422,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -476,7 +477,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -583,7 +585,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -664,7 +667,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                     stopped = True
                                 if m is None:
                                     return None
-                                if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                                k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                if k and k.start() < e:
                                     return None
                                 piece = text[pos:e]
                                 bare0 = piece if bare0 is None else bare0 + piece
@@ -794,7 +798,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 stopped = True
                             if m is None:
                                 return None
-                            if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                            k = stopped and may_lack_closer_2(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -852,8 +857,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                         stopped = True
                                     if m is None:
                                         return None
-                                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start(
-                                    ) < e:
+                                    k = stopped and may_lack_closer_2(text, pos, e + 2)
+                                    if k and k.start() < e:
                                         return None
                                     piece = text[pos:e]
                                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1008,7 +1013,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         stopped = True
                     if m is None:
                         return None
-                    if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                    k = stopped and may_lack_closer_2(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -1094,7 +1100,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -1160,7 +1167,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             stopped = True
                         if m is None:
                             return None
-                        if stopped and (k := may_lack_closer_2(text, pos, e + 2)) is not None and k.start() < e:
+                        k = stopped and may_lack_closer_2(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

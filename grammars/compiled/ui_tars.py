@@ -1150,7 +1150,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             if not end_action(out, header, settings, name0, args0, id0, raw, start0, e):
                                 return None
                             break
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece

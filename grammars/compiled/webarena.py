@@ -416,7 +416,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -489,7 +490,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -538,7 +540,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                         e += 1
                     if m is None:
                         return None
-                    if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                    k = may_lack_closer_1(text, pos, e + 2)
+                    if k and k.start() < e:
                         return None
                     piece = text[pos:e]
                     bare0 = piece if bare0 is None else bare0 + piece
@@ -578,7 +581,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -618,7 +622,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece
@@ -699,7 +704,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                             e += 1
                         if m is None:
                             return None
-                        if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                        k = may_lack_closer_1(text, pos, e + 2)
+                        if k and k.start() < e:
                             return None
                         piece = text[pos:e]
                         bare0 = piece if bare0 is None else bare0 + piece
@@ -739,7 +745,8 @@ def read_sound(text, pos, s, out, tools, settings, once, o):
                                 e += 1
                             if m is None:
                                 return None
-                            if (k := may_lack_closer_1(text, pos, e + 2)) is not None and k.start() < e:
+                            k = may_lack_closer_1(text, pos, e + 2)
+                            if k and k.start() < e:
                                 return None
                             piece = text[pos:e]
                             bare0 = piece if bare0 is None else bare0 + piece

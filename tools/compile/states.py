@@ -285,8 +285,8 @@ class StateWriter(OperationWriter):
         self._block(lambda: self._free_to_end(free, role, state.after_marker))
         if closers:
             search = f"{self._may_lack_closer(target)}(text, pos, e + {CLOSER_OVERLAP})"
-            self._put(f"if {'stopped and ' if implied else ''}(k := {search}) is not None and k.start() < e:")
-            self._put("    return None")
+            self._put(f"k = {'stopped and ' if implied else ''}{search}")
+            self._put("if k and k.start() < e:", "    return None")
         self._piece(role, state.after_marker, "e", ends=False)
         self._operate(named_operations(free), "e", "e")
         self._take_branch(branches)
