@@ -64,7 +64,8 @@ class Row:
 def picture() -> str:
     """The picture as SVG."""
     rows = [*_rows()]
-    parts, top = [], _TOP
+    parts: list[str] = []
+    top = _TOP
     for row in rows:
         height = _ROW * max(1, len(row.lines))
         parts += [*_drawn(row, top, height)]
