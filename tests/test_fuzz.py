@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -185,7 +186,7 @@ def checkout(tmp_path: Path) -> Checkout:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look at the clock is half a minute later."""
     looks = iter(range(0, 30 * 10_000, 30))
-    monkeypatch.setattr(outspoken.authoring.fuzz.time, "monotonic", lambda: float(next(looks)))
+    monkeypatch.setattr(outspoken.authoring.fuzz, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
 
 
 FOUND = """\

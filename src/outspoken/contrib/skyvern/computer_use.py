@@ -25,7 +25,8 @@ from .tasks import Resolution, StepLike, TaskLike, belonging
 _log = logging.getLogger("outspoken")
 
 #: The formats of OpenAI's and Anthropic's calls, and of UI-TARS with places from 0 to 1000.
-_OPENAI, _ANTHROPIC, _UI_TARS = "openai_computer_use", "anthropic_computer_use", "doubao_ui_tars"
+# The models and tools that Skyvern's functions are for. The grammars say, by their aliases, which format they write.
+_OPENAI, _ANTHROPIC, _UI_TARS = "computer_use_preview", "computer_20241022", "ui_tars_doubao"
 
 #: What asks again if a response has no actions: it gets the task, the step, the model's message and its reasoning.
 Fallback: TypeAlias = "Callable[[Any, Any, str | None, str | None], Awaitable[list[Any]]]"

@@ -18,7 +18,7 @@ from .tasks import ScrapedPageLike, TaskLike, belonging
 
 _log = logging.getLogger("outspoken")
 
-_FORMAT = "skyvern"
+_FORMAT = "skyvern_json"  # an alias of the grammar of its prompts
 #: The types that Skyvern reads from a response, and those that it passes over if an argument is not usable.
 _PASSED_OVER = frozenset({"KEYPRESS", "GOTO_URL", "NEW_TAB", "SWITCH_TAB", "CLOSE_PAGE", "EXTRACT"})
 _READ = _PASSED_OVER | {
