@@ -1,7 +1,7 @@
 """Records what the package `ui-tars` reads of the inputs of a test: `python -m tools.record_ui_tars FOLDER`.
 
 FOLDER holds the package, as its wheel `ui_tars-0.5.1-py3-none-any.whl` unpacked. The tests do not need it: they compare
-with `tests/ui_tars.json`, which this writes. The package imports `jsonschema` for functions that are not called
+with `tests/actions/ui_tars.json`, which this writes. The package imports `jsonschema` for functions that are not called
 here; a stand-in takes its place. Screens are 1920 by 1080 pixels; `doubao` divides coordinates by 1000, `qwen25vl` by
 the size of the resized screen.
 """

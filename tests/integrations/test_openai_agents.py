@@ -31,7 +31,7 @@ from outspoken.serving.settings import ServerSettings
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, written
 from tests.integrations.page import printed_by_example
 from tests.integrations.text_server import TextServer, text_server
-from tests.serving import Server
+from tests.serving.serving import Server
 
 ANSWER = "High tide at nine, wind from the west."
 

@@ -21,7 +21,7 @@ from outspoken import Text, formats, render
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 from outspoken.constraints import Constraint, constraint
-from tests import engines
+from tests.constraints import engines
 
 _SIZE, _ROUNDS = 2000, 40
 _USUAL = ("hermes", "qwen3_coder", "pythonic", "deepseek_v3_2", "harmony")

@@ -16,7 +16,7 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Point
-from tests.constraint_cases import TOOL_SETS, mutated
+from tests.constraints.constraint_cases import TOOL_SETS, mutated
 
 from .registries import random_registry
 from .walks import complaint, trouble

@@ -11,7 +11,7 @@ from functools import partial
 from outspoken import formats
 from outspoken.authoring.fuzz.minimise import minimise
 from outspoken.constraints.deriving import Constraint
-from tests.engines import (
+from tests.constraints.engines import (
     Engine,
     Gbnf,
     Llguidance,

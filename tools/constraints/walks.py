@@ -14,7 +14,7 @@ from outspoken import Reply, parse
 from outspoken.constraints.deriving import Constraint
 from outspoken.constraints.forms import Choice, Form, Grammar, Literal, Repeat, Seq
 from outspoken.notations.tools import ToolLike, Tools
-from tests.engines import State
+from tests.constraints.engines import State
 
 #: What ends strings, lists and objects.
 _CLOSERS = ('"', "'", "}", "]", "}}", "\n", "`", "0", "```", " ", "</")

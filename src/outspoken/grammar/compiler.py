@@ -1,7 +1,7 @@
 """Compiles the text of a grammar to tables. Only trees need Lark elsewhere.
 
 Lark has no public way to its LALR states and to the definitions of terminals before it joins them, so some of its
-parts that are not documented are used; `tests/test_patterns.py` fails if they change.
+parts that are not documented are used; `tests/patterns/test_patterns.py` fails if they change.
 """
 
 from __future__ import annotations

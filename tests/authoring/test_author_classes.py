@@ -1,0 +1,198 @@
+"""What authors of grammars are told: each kind of mistake, made many times in formats that are made up."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from shutil import copytree, rmtree
+
+import pytest
+
+from outspoken.authoring.check import check
+from outspoken.authoring.new_format import main as new_format
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import cases
+from outspoken.authoring.show import main as show
+from outspoken.grammar.registry import compiled_path
+from tests.authoring.grammar_mistakes import GRAMMAR, LARK, OK, SOURCES
+from tests.batch.arrows import arrows_in, change, compile_arrows, write
+from tools import docs
+
+RULE = "tool_call: _CALL_OPEN TOOL_NAME argument* _CALL_CLOSE"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout with the sound format `arrows`."""
+    return arrows_in(tmp_path)
+
+
+def house(folder: Path) -> Checkout:
+    """A checkout in a folder with some formats of the house, compiled."""
+    made = Checkout(folder)
+    copytree(Checkout().grammars / "shared", made.grammars / "shared")
+    for name in ("text", "hermes", "qwen3_coder"):
+        for path in (Checkout().grammar(name), compiled_path(Checkout().grammar(name))):
+            write(made, str(path.relative_to(Checkout().root)), path.read_bytes())
+    return made
+
+
+def codes(checkout: Checkout) -> list[str]:
+    """The codes of what `check` says of `arrows`, but for what is not made again."""
+    return [d.code for d in check(checkout, "arrows") if not d.code.startswith("stale")]
+
+
+def with_grammar(checkout: Checkout, text: str) -> list[str]:
+    """The codes of what `check` says if this is the grammar."""
+    write(checkout, LARK, text)
+    return codes(checkout)
+
+
+def test_markers_of_one_pattern_in_one_place_are_reported(checkout: Checkout) -> None:
+    """Of two markers that read the same where both may stand, one is never read: any marker, any spelling of it."""
+    found = re.findall(r"^(_[A-Z_]+): (.+)$", GRAMMAR, re.MULTILINE)
+    assert len(found) == 4
+    for name, pattern in found:
+        spelled = pattern.split(" | ")[0]
+        others = [pattern] if "(?=" in pattern else [pattern, f'"!" | {spelled}']
+        for other in others:
+            rules = GRAMMAR.replace(f" {name}", f" ({name} | _OTHER _COLON)", 1)
+            text = rules.replace(f"{name}: ", f"_OTHER: {other}\n{name}: ", 1)
+            assert {"same-text", "same-pattern"} & {*with_grammar(checkout, text)}, text
+            apart = text.replace(f"_OTHER: {other}", '_OTHER: "@@"')
+            assert not {"same-text", "same-pattern"} & {*with_grammar(checkout, apart)}, apart
+
+
+def test_calls_that_only_text_ends_are_reported(checkout: Checkout) -> None:
+    """A call that could still go on ends only with the text behind it, too late in a stream."""
+    parts = ("argument*", "argument?", "(_COLON ARG_VALUE)?")
+    for part, end in product(parts, ("", " _CALL_CLOSE?", " (_CALL_CLOSE | _COLON)?", " _CALL_CLOSE")):
+        rule = f"tool_call: _CALL_OPEN TOOL_NAME {part}{end}"
+        text = GRAMMAR.replace(RULE, rule)
+        found = with_grammar(checkout, text)
+        assert ("ends-late" in found) == (end != " _CALL_CLOSE"), (rule, found)
+
+
+def test_openers_that_open_nothing_in_sound_cases_are_reported(checkout: Checkout) -> None:
+    """Whatever behind an opener is not as its pattern asks; not in code, nor where the case is said to be prose."""
+    sound = (checkout.root / OK).read_text("utf-8")
+    for behind in ("", "get weather", "get_weather:", "\nget_weather"):
+        broken = f"{sound}\n=>{behind}"
+        write(checkout, OK, broken)
+        assert codes(checkout) == ["read-as-text"], broken
+        write(checkout, OK, f"{sound}\n```\n=>{behind}\n```\n")
+        assert codes(checkout) == [], broken
+        write(checkout, OK, broken)
+        change(checkout, SOURCES, '[one_call]\norigin = "made up"\n', '[one_call]\norigin = "made up"\nprose = true\n')
+        assert codes(checkout) == [], broken
+        change(checkout, SOURCES, "prose = true\n", "")
+
+
+def test_what_check_advises_for_a_name_removes_the_finding(checkout: Checkout) -> None:
+    """A name that it proposes for a misspelt one is right: of fields, and of names that nothing defines."""
+    tried = 0
+    for name in ("title", "models", "aliases", "source", "trim", "TEXT", "_CALL_CLOSE", "ARG_NAME", "argument"):
+        for wrong in (name[:-1], name[:2] + name[1:], name[0] + name[2] + name[1] + name[3:]):
+            is_field = name.islower() and name != "argument"
+            before, after = (f"// {name}:", f"// {wrong}:") if is_field else (f" {name}", f" {wrong}")
+            write(checkout, LARK, GRAMMAR.replace(before, after, 1))
+            advice = [h for d in check(checkout, "arrows") for h in d.helps if h.startswith("did you mean")]
+            assert set(advice) <= {f"did you mean `{name}`?"}, (wrong, advice)
+            tried += bool(advice)
+    assert tried >= 20
+
+
+def test_what_stands_there_is_not_called_expected(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a text is refused, no marker is expected that stands there, unless it is said what its pattern lacks."""
+    closer = GRAMMAR.replace('_CALL_CLOSE: "\\n<="', r'_CALL_CLOSE: "\n<=" | /\n<=(?=\n)/')
+    write(checkout, LARK, closer.replace('"\\n<=" |', ""))
+    compile_arrows(checkout)
+    for text in (
+        "=>f\na: 1\n<= x",
+        "=>f\n<=!",
+        "=>f\na: 1\n<",
+        "=>f\na:1",
+        "=>f\na 1\n<=\n",
+        "=>f g\n<=\n",
+        "=>f\n\n<=\n",
+    ):
+        path = checkout.root / "response.txt"
+        path.write_text(text, "utf-8")
+        show(["arrows", str(path)], checkout)
+        out = capsys.readouterr().out
+        for place, expected in re.findall(r"\(offset (\d+)\)[\s\S]*?= note: expected[^:]*: (.*)", out):
+            for marker in re.findall(r'"((?:[^"\\]|\\.)+)"', expected):
+                stands = text[int(place) :].startswith(json.loads(f'"{marker}"'))
+                assert not stands or f'"{marker}" stands here, without what its pattern asks for' in out, (text, out)
+
+
+# a new format from responses
+
+#: What stands round a call, and how its name and its arguments are written.
+ENVELOPES = [("<run>", "</run>"), (":", ":")]
+BODIES = [
+    '{{"name": "{name}", "arguments": {arguments}}}',
+    '{{"name": "{name}", "arguments": {arguments}}} {{"by": "me"}}',
+    "<do={name}>\n{pairs}</do>",
+    "{name}{pairs}",
+]
+CALLS = [("find_book", {"title": "Moss", "about": "a fern"}), ("tell", {"whom": "Ann"})]
+
+
+def notations() -> Iterator[list[str]]:
+    """Two responses, each of one call, in many notations; some resemble no known format."""
+    for (opened, closed), body in [*product(ENVELOPES[:1], BODIES), (ENVELOPES[1], BODIES[2])]:
+        texts: list[str] = []
+        for name, arguments in CALLS:
+            pairs = "".join([f"<set={key}>\n{value}\n</set>\n" for key, value in arguments.items()])
+            written = body.format(name=name, arguments=json.dumps(arguments), pairs=pairs)
+            texts.append(f"Well.\n{opened}{written}{closed}")
+        yield texts
+
+
+def test_a_format_from_responses_loses_nothing_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the notation, the format reads all arguments of all calls and leaves no markup, or none is written."""
+    made = house(tmp_path / "made")
+    outcomes: list[int] = []
+    for number, texts in enumerate(notations()):
+        files = [tmp_path / f"response_{one}.txt" for one in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.write_bytes(text.encode())
+        outcomes.append(new_format([f"f{number}", "--from", *map(str, files)], made))
+        capsys.readouterr()
+        if outcomes[-1]:
+            assert not made.grammar(f"f{number}").exists()
+            continue
+        opener = re.findall(r'^_\w*OPEN\w*: "(.*?)"', made.grammar(f"f{number}").read_text("utf-8"), re.MULTILINE)
+        assert all(re.sub(r"\\n|\W", "", text) or len(text) > 1 for text in opener), opener
+        with made.in_use():
+            for case, (name, arguments) in zip(
+                [c for c in cases(made, f"f{number}") if c.kind == "ok"], CALLS, strict=True
+            ):
+                reply = case.parse()
+                assert [(c.name, c.arguments) for c in reply.tool_calls] == [(name, arguments)], case.text
+                assert reply.text.replace(":", "").strip() == "Well.", case.text
+        made.grammar(f"f{number}").unlink()
+        rmtree(made.corpus / f"f{number}")
+    assert 0 < outcomes.count(0) < len(outcomes)
+
+
+# a new format beside the others
+
+
+def test_a_new_format_changes_no_other_page(tmp_path: Path) -> None:
+    """The pages of the formats that are there stay as they are, whatever the new one shares with them."""
+    made = house(tmp_path)
+    (made.grammars / "README.md").write_text(f"{docs.BEGIN}\n{docs.END}\n", "utf-8")
+    pages = made.grammars / "pages"
+    docs.main([], made)
+    before = {path.relative_to(pages): path.read_bytes() for path in pages.glob("*/*")}
+    assert len(before) == 6
+    for opener in ("<tool", "<tool_call>s"):
+        own = GRAMMAR.replace('"\\n=>" | /=>(?=\\w{1,64}\\n)/', json.dumps(opener)).replace("=>get", f"{opener}get")
+        write(made, LARK, own)
+        docs.main([], made)
+        assert {path: (pages / path).read_bytes() for path in before} == before, opener

@@ -1,0 +1,300 @@
+"""Every command: its help, its examples, its JSON, and what shells complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import pytest
+
+from outspoken import formats
+from outspoken.cli import main as cli_main
+from outspoken.cli.framework import Command, LazyGroup
+from outspoken.cli.main import main
+from outspoken.cli.program import EXIT_CODES, program
+from outspoken.providers.registry import PROVIDERS
+from outspoken.terminal.errors import UsageError
+from tests.authoring.grammar_mistakes import GRAMMAR
+
+TOP = Path(__file__).parents[2]
+README = (TOP / "src" / "outspoken" / "cli" / "README.md").read_text("utf-8")
+#: What has no results to print: it serves, or its output is a script or a drawing in a notation of its own.
+WITHOUT_JSON = {"serve", "completion", "grammar diagram"}
+CALL = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+
+
+def commands(group: LazyGroup, path: str = "") -> Iterator[tuple[str, LazyGroup, Command]]:
+    """All commands below a group, with the groups that they are in."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        one = group.get_command(context, name)
+        if isinstance(one, LazyGroup):
+            yield from commands(one, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", group, cast("Command", one)
+
+
+ALL = {path: (group, one) for path, group, one in commands(cast("LazyGroup", program))}
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, ""), arguments
+    return out
+
+
+# help
+
+
+def test_there_are_commands() -> None:
+    assert {"parse", "explain", "stats", "serve", "completion", "grammar check"} <= set(ALL)
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_help_has_purpose_examples_and_no_long_line(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, one = ALL[path]
+    for flag in ("--help", "-h"):
+        text = shown(capsys, *path.split(), flag)
+        assert text.startswith(f"Usage: outspoken {path} ")
+        assert "\nExamples:\n  # " in text
+    assert max(map(len, text.splitlines())) <= 80, path
+    purpose = (one.help or "").partition("\n\n")[0]
+    assert re.fullmatch(r"[A-Z][^.]*\.", purpose), purpose
+    for option in one.params:
+        if isinstance(option, click.Option):
+            assert option.help, option.opts
+            assert len(option.help) <= 110, option.opts
+
+
+@pytest.mark.parametrize("path", ["", "grammar"])
+def test_help_of_groups(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, *path.split(), "--help")
+    assert shown(capsys, *path.split()) == shown(capsys, *path.split(), "help") == text
+    assert max(map(len, text.splitlines())) <= 80
+    for name, (group, _) in ALL.items():
+        if name.startswith(path) and (path or " " not in name):
+            entry = group.table[name.split()[-1]]
+            assert " ".join(f"{name.split()[-1]} {entry.help}".split()) in " ".join(text.split())
+    if not path:
+        assert [row[0] for row in EXIT_CODES] == ["0", "1", "2", "3", "130, 143"]
+        for code, words in EXIT_CODES:
+            assert " ".join(f"{code} {words}".split()) in " ".join(text.split())
+            assert f"| {code} | {words} |" in README
+
+
+def test_help_of_a_command_by_the_word_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, "help", "stats") == shown(capsys, "stats", "--help")
+    assert shown(capsys, "grammar", "help", "check") == shown(capsys, "grammar", "check", "--help")
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_examples_are_accepted(path: str) -> None:
+    """What is written in an example is parsed as it stands; nothing is run."""
+    group, one = ALL[path]
+    for line, purpose in one.examples:
+        assert purpose
+        words = shlex.split(re.sub(r'^eval "\$\((.*)\)"$', r"\1", line.partition(" < ")[0].partition(" > ")[0]))
+        start = max(at for at, word in enumerate(words) if word == "outspoken") + 1
+        given = words[start:]
+        if given[: len(path.split())] == path.split():
+            one.make_context(path, given[len(path.split()) :])
+        else:  # another command that comes after this one
+            assert " ".join(given).startswith(tuple(ALL)), line
+            assert group is program
+
+
+def test_the_guide_names_all_commands() -> None:
+    for path in ALL:
+        assert f"`outspoken {path}" in README, path
+
+
+def accept(words: list[str]) -> None:
+    """Parse the arguments of a command line; nothing is run. Raises what Click or the group raises."""
+    group, name, rest = cast("LazyGroup", program), "outspoken", words
+    while True:
+        context = group.make_context(name, list(rest))
+        found, one, rest = group.resolve_command(context, rest)
+        name = found or ""
+        if not isinstance(one, LazyGroup):
+            break
+        group = one
+    cast("Command", one).make_context(name, rest)
+
+
+def test_command_lines_in_guides_are_accepted() -> None:
+    """Every line of a block that begins with `outspoken` can be typed, unless its error stands below it."""
+    guides = [TOP / "README.md", *sorted((TOP / "src").rglob("README.md")), TOP / "grammars" / "README.md"]
+    count = 0
+    for guide in guides:
+        for block in re.findall(r"^```\w*\n(.*?)^```", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            lines = [*block.replace("\\\n", " ").splitlines(), ""]
+            for line, following in pairwise(lines):
+                found = re.match(r"(?:\$ |.*\| )?outspoken ([a-z].*)", line)
+                if found and not following.startswith("outspoken: error"):
+                    words = shlex.split(re.split(r" [|<>&] ?", found[1])[0], comments=True)
+                    try:
+                        accept(words)
+                    except (click.ClickException, UsageError) as error:
+                        pytest.fail(f"{guide}: {line}: {error}")
+                    count += 1
+    assert count >= 10
+
+
+# options
+
+
+def test_shared_options_have_the_same_words() -> None:
+    """An option of one name means one thing; what `--json` writes and what a format is for differ."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for _, one in ALL.values():
+        for option in one.params:
+            if isinstance(option, click.Option):
+                name = max(option.opts, key=len)
+                found.setdefault(name, set()).add((*sorted(option.opts), option.metavar or ""))
+    for name in ("--format", "--tools", "--screen", "--prefix", "--finish-reason", "--repair", "--json", "--color"):
+        assert len(found[name]) == 1, (name, found[name])
+    reading = {"--format", "--tools", "--screen", "--prefix", "--repair", "--json"}
+    for path in ("parse", "explain", "stream", "stats", "batch"):
+        assert reading <= {name for option in ALL[path][1].params for name in option.opts}, path
+
+
+def test_results_are_written_as_json() -> None:
+    without = {path for path, (_, one) in ALL.items() if "--json" not in [n for o in one.params for n in o.opts]}
+    assert without == WITHOUT_JSON
+
+
+def test_json_of_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("call.txt").write_text(CALL, "utf-8")
+    Path("arrows.lark").write_text(GRAMMAR, "utf-8")
+    explained, other = map(
+        json.loads, shown(capsys, "explain", "call.txt", "arrows.lark", "--tree", "--json").splitlines()
+    )
+    assert (explained["file"], other["file"]) == ("call.txt", "arrows.lark")
+    assert explained["reply"]["format"] == "hermes"
+    assert explained["tree"]["children"][1]["rule"] == "tool_call"
+    assert explained["tree"]["children"][0] == {"token": "TEXT", "span": [0, 4], "text": "Hi.\n"}
+    (hermes,) = json.loads(shown(capsys, "formats", "qwen3", "--json"))
+    assert (hermes["name"], "example" in hermes) == ("hermes", True)
+    grammar = json.loads(shown(capsys, "explain", "--tolerant-grammar", "hermes", "--json"))
+    assert grammar["format"] == "hermes"
+    made = json.loads(shown(capsys, "constrain", "hermes", "--target", "vllm", "--json"))
+    assert (made["target"], made["warnings"], bool(made["constraint"])) == ("vllm", [], True)
+    new = ["grammar", "new", "--like", "hermes", "--json", "own_tags.lark"]
+    assert "own_tags.lark" in json.loads(shown(capsys, *new))["written"]
+    checked = main(["grammar", "check", "own_tags.lark", "--json"]), json.loads(capsys.readouterr().out)
+    assert checked[1]["name"] == "own_tags"
+    assert checked[0] == int(not checked[1]["sound"])
+    view = json.loads(shown(capsys, "grammar", "show", "own_tags.lark", "call.txt", "--json", "--stream", "9"))
+    assert [view["tokens"][0]["name"], view["reply"]["status"], bool(view["events"])] == ["TEXT", "ok", True]
+    fuzzed = shown(capsys, "grammar", "fuzz", "own_tags.lark", "--runs", "1", "--json").splitlines()
+    assert json.loads(fuzzed[-1])["formats"]["own_tags"]["findings"] == {}
+
+
+# completion
+
+
+def completed(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], *words: str) -> list[str]:
+    """What bash offers for the last word."""
+    given = {"_OUTSPOKEN_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(words), "COMP_CWORD": str(len(words) - 1)}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert main() == 0
+    return capfdbinary.readouterr().out.decode().split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("outspoken", "st"), ["plain,stream", "plain,stats"]),
+        (("outspoken", "grammar", "d"), ["plain,diagram"]),
+        (("outspoken", "parse", "--re"), ["plain,--repair"]),
+        (("outspoken", "parse", "-r", "no"), ["plain,none", "plain,notation"]),
+        (("outspoken", "parse", "--color", "a"), ["plain,auto", "plain,always"]),
+        (("outspoken", "stream", "-P", "anth"), ["plain,anthropic"]),
+        (("outspoken", "constrain", "hermes", "--target", "x"), ["plain,xgrammar"]),
+        (("outspoken", "parse", "a.t"), ["file,a.t"]),
+        (("outspoken", "parse", "--stream", "a.t"), ["file,a.t"]),
+        (("outspoken", "parse", "--tools", "t"), ["file,t"]),
+        (("outspoken", "completion", "f"), ["plain,fish"]),
+    ],
+)
+def test_words_are_completed(
+    words: tuple[str, ...],
+    offered: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    assert completed(monkeypatch, capfdbinary, *words) == offered
+
+
+def test_formats_and_providers_are_completed(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    names = {name for info in formats() for name in (info.name, *info.aliases)} | {"auto"}
+    for words in (("parse", "--format", ""), ("constrain", ""), ("formats", "")):
+        found = completed(monkeypatch, capfdbinary, "outspoken", *words)
+        assert set(found) >= {f"plain,{name}" for name in names}, words
+        assert len(found) == len(set(found))
+    assert completed(monkeypatch, capfdbinary, "outspoken", "batch", "-P", "") == [
+        f"plain,{name}" for name in sorted(PROVIDERS)
+    ]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell(shell: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    script = shown(capsys, "completion", shell)
+    assert f"_OUTSPOKEN_COMPLETE={shell}_complete" in script
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    assert shown(capsys, "completion") == script
+    found = shutil.which(shell)
+    if found:
+        subprocess.run([found, "-n"], input=script.encode(), check=True, timeout=20)
+
+
+def test_an_unknown_shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/dash")
+    assert main(["completion"]) == 2
+    assert "which shell? Name it: `outspoken completion bash|zsh|fish`" in capsys.readouterr().err
+    assert main(["completion", "powershell"]) == 2
+    assert "SHELL: `powershell` is unknown; expected bash, zsh, fish" in capsys.readouterr().err
+
+
+# start
+
+
+def test_the_list_of_commands_needs_none_of_their_packages() -> None:
+    """Each command is imported when it is run, so that the list and the version come at once."""
+    program = (
+        "import sys\n"
+        "from outspoken.__main__ import main\n"
+        "assert [main(words) for words in (['--version'], ['--help'], ['prase'])] == [0, 0, 2]\n"
+        "print([name for name in sys.modules if name.partition('.')[0] in ('pydantic', 'lark', 'rich')])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert cli_main.COMPLETE.startswith("_OUTSPOKEN")
+
+
+def test_options_of_a_command_are_not_taken_for_those_of_another() -> None:
+    """Short options are the same everywhere."""
+    short: dict[str, set[str]] = {}
+    for _, one in ALL.values():
+        for option in one.params:
+            for name in option.opts if isinstance(option, click.Option) else ():
+                if len(name) == 2:
+                    short.setdefault(name, set()).add(max(option.opts, key=len))
+    several: dict[str, Any] = {name: found for name, found in short.items() if len(found) > 1}
+    assert several == {"-o": {"--out", "--output"}}

@@ -1,0 +1,219 @@
+"""Constraints in the engines that use them: what `render` writes is admitted, and what is admitted is read as `ok`.
+
+`python -m tools.constraints` makes many more walks.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from outspoken import Reasoning, Text, formats, render
+from outspoken.constraints import Constraint, constraint
+from outspoken.notations.tools import ToolLike, Tools
+from outspoken.results.errors import ConstraintError, RenderError
+from tests.constraints.constraint_cases import TOOL_SETS, arguments
+from tests.constraints.engines import (
+    Engine,
+    Gbnf,
+    Llguidance,
+    Xgrammar,
+    bpe_vocabulary,
+    byte_vocabulary,
+    no_vocabulary,
+    reads,
+)
+from tests.loops import for_each, in_one_item
+from tools.constraints.main import failures
+
+FORMATS = [one.name for one in formats()]
+#: So many sets of tools are tried with each format, other ones with another format.
+_SHARE = 1
+_WALKS = 2
+#: The formats are tested in so many items.
+_PARTS = 6
+#: xgrammar prepares a grammar for long, so it is run with one format of so many.
+_SELDOM = 8
+
+_TEXT = Text(text="Let me look. Use `ls -l` for 3 < 4.", span=(0, 0))
+_REASONING = Reasoning(text="They ask for it. Maybe two.", span=(0, 0))
+
+
+def _number(format: str) -> int:
+    """A number that stays the same for a format whatever other formats there are."""
+    return zlib.crc32(format.encode())
+
+
+def _shared(format: str) -> list[Sequence[ToolLike]]:
+    sets = list(TOOL_SETS.values())
+    return [sets[(_number(format) + 7 * number) % len(sets)] for number in range(_SHARE)]
+
+
+def _rendered(format: str, tools: Sequence[ToolLike]) -> Iterator[str]:
+    """Responses with text, reasoning and calls, as far as the format can write them."""
+    known = Tools.of(tools)
+    assert known is not None
+    calls = [
+        {"name": name, "arguments": arguments(known.schema(name) or {}, seed)}
+        for seed, name in enumerate(list(known.names)[:3])
+    ]
+    for response in ([_TEXT], calls[:1], [_REASONING, *calls], [_TEXT, calls[-1]]):
+        try:
+            yield render(response, format, tools=tools)
+        except RenderError:  # the format has no way to write it
+            continue
+
+
+def _engines(asked: Constraint) -> list[Engine]:
+    engines: list[Engine] = [Llguidance(asked, bpe_vocabulary())]
+    if _number(asked.format) % 3 == 0:
+        engines.append(Gbnf(asked, no_vocabulary()))
+    if _number(asked.format) % _SELDOM == 0:
+        engines.append(Xgrammar(asked, no_vocabulary()))
+    return engines
+
+
+def what_render_writes_is_admitted(format: str) -> None:
+    for tools in _shared(format):
+        asked = constraint(format, tools=tools)
+        engines = _engines(asked)
+        for text in _rendered(format, tools):
+            assert _number(format) % 3 or asked.accepts(text), text
+            for engine in engines:
+                assert reads(engine, text), (type(engine).__name__, text)
+
+
+def what_is_admitted_is_read(format: str) -> None:
+    engines = ["llguidance", *["gbnf"] * (_number(format) % 3 == 0), *["xgrammar"] * (_number(format) % _SELDOM == 0)]
+    for engine in engines:
+        for kind, text in failures(format, engine, _WALKS, _number(format)):
+            assert kind in ("", "too long"), (engine, kind, text)
+
+
+_WEATHER: dict[str, Any] = {
+    "name": "get_weather",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "unit": {"enum": ["c", "f"]}, "days": {"type": "integer"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+}
+_SOUND = {"name": "get_weather", "arguments": {"city": "Paris", "unit": "c", "days": 3}}
+#: Tools with which the call is refused: what is asked of it is another schema, or another name.
+_REFUSING: dict[str, dict[str, Any]] = {
+    "missing required argument": {"required": ["city", "country"], "more": {"country": {"type": "string"}}},
+    "wrong enum value": {"more": {"unit": {"enum": ["kelvin", "rankine"]}}},
+    "extra property": {"less": "days"},
+    "wrong type": {"more": {"days": {"type": "array", "items": {"type": "boolean"}}}},
+}
+
+
+def _changed(change: dict[str, Any]) -> dict[str, Any]:
+    schema = _WEATHER["parameters"]
+    properties = {**schema["properties"], **change.get("more", {})}
+    properties.pop(change.get("less", ""), None)
+    required = change.get("required", schema["required"])
+    return {"name": "get_weather", "parameters": {**schema, "properties": properties, "required": required}}
+
+
+def wrong_calls_are_refused(format: str) -> None:
+    try:
+        text = render([_SOUND], format, tools=[_WEATHER])
+        sound = constraint(format, tools=[_WEATHER], tool_choice="required")
+    except (RenderError, ConstraintError):  # no tool calls
+        return
+    wrong = {name: _changed(change) for name, change in _REFUSING.items()}
+    wrong["unknown tool"] = {**_WEATHER, "name": "get_forecast"}
+    asked = {name: constraint(format, tools=[tool], tool_choice="required") for name, tool in wrong.items()}
+    for name, one in asked.items():
+        assert not one.accepts(text), name
+    name = list(asked)[_number(format) % len(asked)]  # the engines, with one of them
+    for engine in _engines(asked[name]):
+        assert not reads(engine, text), (type(engine).__name__, name)
+    engine = Llguidance(sound, byte_vocabulary())
+    assert reads(engine, text)
+    assert not reads(engine, text[: len(text) // 2]), "a call that is cut"
+    assert not reads(engine, f"{text} Hello."), "text behind a call that has to be the whole response"
+
+
+#: Texts that were admitted once, and are read as something else: the format, the set of tools, and the text.
+_ONCE_ADMITTED: list[tuple[str, str, str]] = [
+    (
+        "react",
+        "one tool",
+        'Action: get_weather\nAction Input: {"city": "a"}Action: get_weather\nAction Input: {"city": "a"}',
+    ),
+    ("functionary_v3_2", "one tool", 'all\n"'),
+    ("pythonic", "code", '[e(h=[run(command="")]'),
+    ("lfm2", "names", '<|tool_call_start|>[files.read-all(path="", max-bytes=4)]<|tool_call_end|>'),
+    (
+        "minicpm5",
+        "nested objects",
+        '<function name="book"><param name="trip">{"from":{"city":"/param></function>"}}</param></function>',
+    ),
+    (
+        "kimi_k3",
+        "no parameters",
+        "<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>"
+        '<|open|>call tool="stop" index="0"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
+    ),
+]
+
+
+def test_what_is_read_as_something_else_is_refused() -> None:
+    for format, name, text in _ONCE_ADMITTED:
+        asked = constraint(format, tools=TOOL_SETS[name])
+        assert not asked.accepts(text), text
+        assert not reads(Llguidance(asked, byte_vocabulary()), text), text
+
+
+def test_what_render_writes_was_refused_once() -> None:
+    """An optional argument between two others is left out; objects are indented far."""
+    for format, name, call in (
+        ("deepseek_v3_2", "names", {"name": "files.read-all", "arguments": {"path": "a", "x.y": "b"}}),
+        (
+            "command_r",
+            "nested objects",
+            {"name": "book", "arguments": {"trip": {"from": {"city": "a"}, "to": {"city": "b"}}}},
+        ),
+    ):
+        asked = constraint(format, tools=TOOL_SETS[name])
+        text = render([call], format, tools=TOOL_SETS[name])
+        assert asked.accepts(text), text
+        assert reads(Llguidance(asked, byte_vocabulary()), text), text
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_constraints_of_formats(part: int) -> None:
+    """All checks of some formats in one process, since the first constraint of a format takes longest."""
+
+    def check(format: str) -> None:
+        what_render_writes_is_admitted(format)
+        what_is_admitted_is_read(format)
+        wrong_calls_are_refused(format)
+
+    for_each(FORMATS[part::_PARTS], check)
+
+
+@cache
+def _llama() -> Any:
+    import llama_cpp  # pyright: ignore[reportMissingImports]
+
+    return llama_cpp
+
+
+if find_spec("llama_cpp") is not None:  # llama.cpp has to be built, so it is tested where it is
+
+    @pytest.mark.timeout(300)
+    @in_one_item("format", FORMATS)
+    def test_llama_cpp_reads_the_grammar(format: str) -> None:
+        for tools in _shared(format):
+            text = constraint(format, tools=tools).to_gbnf().encode()
+            assert _llama().llama_sampler_init_grammar(None, text, b"root"), text

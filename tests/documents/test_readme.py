@@ -1,0 +1,215 @@
+"""What the READMEs say is true: their examples run, their tables are complete, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from dataclasses import fields
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from outspoken import formats
+from outspoken.grammar import vocabulary
+from outspoken.grammar.header import Header
+from outspoken.patterns.analysis import UnsafePatternError, may_grow
+from tests.loops import in_one_item
+
+TOP = Path(__file__).resolve().parents[2]
+README, GRAMMARS, SOURCE = TOP / "README.md", TOP / "grammars" / "README.md", TOP / "src" / "README.md"
+VOCABULARY, NOTATION = TOP / "grammars" / "vocabulary" / "README.md", TOP / "grammars" / "notation" / "README.md"
+ROOMS = TOP / "src" / "outspoken"
+INTEGRATIONS = ROOMS / "integrations" / "README.md"
+#: The documents that people write; the pages of formats are generated.
+WRITTEN = (
+    README,
+    GRAMMARS,
+    VOCABULARY,
+    NOTATION,
+    TOP / "tools" / "README.md",
+    TOP / "tests" / "examples" / "README.md",
+    *sorted((TOP / "src").rglob("README.md")),
+)
+#: Guides for people who use the library, each with a table of contents and a complete program.
+GUIDES = (
+    "actions",
+    "batch",
+    "cli",
+    "constraints",
+    "engine",
+    "integrations",
+    "json",
+    "parsing",
+    "payloads",
+    "processing",
+    "providers",
+    "recovery",
+    "results",
+    "serving",
+)
+
+_FENCE = re.compile(r"^( *)```(\w*)(?: \S+)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
+_TITLE = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    found = _FENCE.findall(path.read_text("utf-8"))
+    return [dedent(text) for _, kind, text in found if kind == language]
+
+
+def label(path: Path) -> str:
+    """The folder of a README, relative to the checkout; `top` for the one at its top."""
+    return "top" if path == README else path.parent.relative_to(TOP).as_posix()
+
+
+EXAMPLES = {
+    f"{label(path)}-{number}": block
+    for path in WRITTEN
+    if path != INTEGRATIONS  # its frameworks are in other environments, where tests/integrations runs the examples
+    for number, block in enumerate(blocks(path, "python"), 1)
+}
+
+
+@in_one_item("name", EXAMPLES)
+def test_example_prints_its_documented_output(name: str) -> None:
+    expected = re.findall(r"^\s*#> (.*)$", EXAMPLES[name], re.MULTILINE)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(compile(EXAMPLES[name], name, "exec"), {"__name__": name})
+    assert expected
+    assert printed.getvalue().splitlines() == expected
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 30
+    assert all(len(blocks(path, "python")) >= 1 for path in (README, VOCABULARY, NOTATION, SOURCE))
+
+
+def test_the_first_example_is_short() -> None:
+    assert len(EXAMPLES["top-1"].splitlines()) <= 14
+
+
+def test_the_readme_is_short_and_counts_the_formats() -> None:
+    text = README.read_text("utf-8")
+    assert len(text.splitlines()) <= 250
+    assert f"in {len(formats())} formats" in text.replace("\n", " ")
+
+
+@pytest.mark.parametrize("room", GUIDES)
+def test_every_guide_has_a_table_of_contents(room: str) -> None:
+    text = _FENCE.sub("", (ROOMS / room / "README.md").read_text("utf-8"))
+    sections = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    contents = re.findall(r"^- \[.*\]\(#(.+)\)", text, re.MULTILINE)
+    assert contents == [anchor(title) for title in sections]
+
+
+def test_custom_payload_example_is_short() -> None:
+    lines = [
+        line for line in EXAMPLES["src/outspoken/payloads-1"].splitlines() if line.strip() and not line.startswith("#>")
+    ]
+    assert "PayloadType(" in EXAMPLES["src/outspoken/payloads-1"]
+    assert len(lines) <= 15
+
+
+READ_IT = """
+import sys
+from pathlib import Path
+from outspoken import formats, parse, render
+from outspoken.grammar import registry
+registry.use(Path(sys.argv[1]))
+example = {info.name: info for info in formats()}[sys.argv[2]].example
+reply = parse(example, format=sys.argv[2])
+assert reply == parse(example), parse(example)
+assert render(reply, sys.argv[2]) == example
+print(reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments)
+"""
+
+
+def test_the_grammar_of_the_walk_through_is_detected_read_and_written(tmp_path: Path) -> None:
+    grammar = blocks(GRAMMARS, "lark")[0]
+    folder = tmp_path / "grammars"
+    copytree(TOP / "grammars", folder, ignore=ignore_patterns("compiled", "README.md"))
+    (folder / "double_angle.lark").write_text(grammar, "utf-8")
+    command = [sys.executable, "-c", READ_IT, str(folder), "double_angle"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("Let me look that up. get_weather {'city': 'Paris'}\n", "")
+
+
+@pytest.mark.parametrize("pattern", ["a$", r"<a>(b\.)?", "<a|<ab", "<a>(?!json)"])
+def test_patterns_that_cannot_stream_are_rejected(pattern: str) -> None:
+    with pytest.raises(UnsafePatternError):
+        may_grow(pattern)
+
+
+def test_every_name_of_the_vocabulary_is_explained() -> None:
+    text = VOCABULARY.read_text("utf-8")
+    names = vocabulary.FREE_TEXT | vocabulary.EMBEDDED_VALUES | vocabulary.TOKENS | vocabulary.NODES | vocabulary.FIELDS
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
+
+
+def test_every_field_of_the_header_is_explained() -> None:
+    text = VOCABULARY.read_text("utf-8")
+    assert [field.name for field in fields(Header) if f"| `{field.name}` |" not in text] == []
+
+
+def test_the_rooms_are_in_the_order_of_their_imports() -> None:
+    rooms = re.findall(r"^\| `(\w+)/` \|", SOURCE.read_text("utf-8"), re.MULTILINE)
+    contract = re.search(r"^layers = \[(.*?)^\]", (TOP / "pyproject.toml").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert contract is not None
+    assert ["__main__", *reversed(rooms)] == re.findall(r'"(\w+)"', contract[1])
+    assert sorted(rooms) == sorted([path.parent.name for path in ROOMS.glob("*/__init__.py")])
+
+
+def test_the_modules_that_the_rooms_page_names_exist() -> None:
+    text = SOURCE.read_text("utf-8")
+    rooms = "|".join([path.parent.name for path in ROOMS.glob("*/__init__.py")])
+    files = re.findall(rf"`((?:{rooms})/[\w/]+\.py)`", text)
+    tools = re.findall(r"`(tools/[\w/]+\.py)`", text)
+    modules = re.findall(r"^\| `(\w+)/` \|.*\| `([\w/]+)[.`]", text, re.MULTILINE)
+    dotted = re.findall(rf"`({rooms})\.(\w+)\b", text)
+    named = [*files, *[f"{room}/{module}.py" for room, module in (*modules, *dotted)]]
+    assert len(named) > 20
+    assert [name for name in named if not (ROOMS / name).exists()] == []
+    assert [name for name in tools if not (TOP / name).exists()] == []
+
+
+def test_the_names_that_the_rooms_page_starts_with_exist() -> None:
+    starts = re.findall(r"^\| `(\w+)/` \|.*\| `(\w+)\.(\w+)` \|", SOURCE.read_text("utf-8"), re.MULTILINE)
+    assert len(starts) > 10
+    missing = [start for start in starts if not hasattr(import_module(f"outspoken.{start[0]}.{start[1]}"), start[2])]
+    assert missing == []
+
+
+def anchor(title: str) -> str:
+    """The anchor of a title on a rendered page."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def leads_nowhere(path: Path, link: str, fragment: str) -> bool:
+    target = path.parent / link if link else path
+    if not target.exists():
+        return True
+    titles = _TITLE.findall(_FENCE.sub("", target.read_text("utf-8"))) if fragment else []
+    return bool(fragment) and fragment not in {anchor(title) for title in titles}
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=label)
+def test_links_lead_somewhere(path: Path) -> None:
+    links = _LINK.findall(_FENCE.sub("", path.read_text("utf-8")))
+    assert [link for link in links if leads_nowhere(path, *link)] == []
+
+
+def test_the_demo_runs() -> None:
+    ran: Any = subprocess.run([sys.executable, str(TOP / "tools" / "demo.py")], capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.decode().count("\n── ") == 6  # behind the first section
+    assert "ruled out" in ran.stdout.decode()

@@ -1,0 +1,535 @@
+"""`load_format`: response templates and grammars that a caller brings along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from outspoken import (
+    Done,
+    GrammarError,
+    Payload,
+    PayloadParsed,
+    RenderError,
+    ToolCallDelta,
+    UnknownFormatError,
+    formats,
+    load_format,
+    parse,
+    render,
+    stream,
+)
+from outspoken.grammar import registry
+from outspoken.grammar.header import read_header
+from outspoken.grammar.response_template import grammar_of
+from outspoken.grammar.template_fields import Split, Template, bounded, parts_of, written
+from outspoken.rendering import MessageError, parse_message
+from tests.loops import in_one_item
+
+pytestmark = pytest.mark.usefixtures("other_grammars")
+
+VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "peers" / "hf_response_template.jsonl"
+CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
+BRACES: dict[str, Any] = {
+    "start_anchor": ["[model]\n", "[/result]"],
+    "fields": {
+        "thinking": {"open": "[thought]", "close": "[/thought]"},
+        "tool_calls": {
+            "open_pattern": r"\[call\]\s*use (?P<name>\w+)",
+            "close": "[/call]",
+            "repeats": True,
+            "content": "json",
+            "content_args": {"unquoted_keys": True, "string_delims": [["~", "~"]]},
+            "transform": CALL,
+        },
+        "content": {"close": "[end]"},
+    },
+}
+TAGS: dict[str, Any] = {
+    "start_anchor": "[model]",
+    "fields": {
+        "content": {},
+        "tool_calls": {
+            "open_pattern": r"<call>\s*<use=(?P<name>\w+)>",
+            "close": "</call>",
+            "content": "xml-inline",
+            "content_args": {"tag_pattern": r"<set=(?P<key>\w+)>\s*(?P<value>.*?)\s*</set>"},
+            "transform": CALL,
+        },
+    },
+}
+LINES: dict[str, Any] = {
+    "start_anchor_pattern": r"\[model \d+\]",
+    "fields": {
+        "tool_calls": {
+            "open_pattern": r"<call (?P<name>\w+)>\n",
+            "close": "</call>",
+            "content": "kv-lines",
+            "content_args": {"value_parser": {"name": "json", "args": {"allow_non_json": True}}},
+            "transform": CALL,
+        }
+    },
+}
+LIST: dict[str, Any] = {
+    "start_anchor": "<bot>",
+    "fields": {
+        "content": {"open": ["<say>", "<tell>"], "close": ["</say>", "</say>\n"]},
+        "reasoning": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"},
+        "tool_calls": {
+            "open": "<do>", "close": "</do>", "content": "json", "transform_each": True,
+            "transform": {"function": {"name": "{tool}", "arguments": "{with}"}},
+        },
+    },
+}  # fmt: skip
+
+
+def everything(name: str, text: str, **options: Any) -> tuple[str, str, list[tuple[str, dict[str, Any]]]]:
+    """What a text says, which is the same in single characters."""
+    reply = parse(text, name, **options)
+    end = list(stream(list(text), name, **options))[-1]
+    assert isinstance(end, Done)
+    assert end.reply == reply
+    return reply.text, reply.reasoning or "", [(call.name, call.arguments) for call in reply.tool_calls]
+
+
+def test_objects_in_braces() -> None:
+    name = load_format(BRACES, "own-braces")
+    assert name == "own_braces"
+    text = "[thought]\nThey want a book.\n[/thought]Here: "
+    text += "[call]use find-book{title:~Mosses [/call] {~,year:2011}[/call][end]"
+    call = ("find-book", {"title": "Mosses [/call] {", "year": 2011})
+    assert everything(name, text) == ("Here:", "They want a book.", [call])
+    prompt = "[model]\n[thought]Old.[/thought][call]use a{}[/call][/result]\n[thought]"
+    assert everything(name, "New.[/thought]Yes.", prefix=prompt) == ("Yes.", "New.", [])
+    assert parse(text).format == name
+    assert name in [info.name for info in formats()]
+    assert render({"name": "f", "arguments": {"a": "x", "b": [1]}}, name) == "[call]use f{a:~x~,b:[1]}[/call]"
+
+
+def test_values_in_tags() -> None:
+    name = load_format(TAGS, "own_tags")
+    text = "Now.\n<call>\n<use=set_timer>\n<set=minutes>\n4\n</set>\n"
+    text += "<set=label>\na </set> b\n</set>\n</use>\n</call>\nDone."
+    assert everything(name, text) == ("Now.\nDone.", "", [("set_timer", {"minutes": "4", "label": "a </set> b"})])
+    schema = {"type": "object", "properties": {"minutes": {"type": "integer"}}}
+    tools = [{"name": "set_timer", "parameters": schema}]
+    assert everything(name, text, tools=tools)[2] == [("set_timer", {"minutes": 4, "label": "a </set> b"})]
+    assert render({"name": "f", "arguments": {"a": "x"}}, name) == "<call><use=f><set=a>x</set></use>\n</call>"
+
+
+def test_repeated_arguments_become_lists() -> None:
+    tag = r"<set=(?P<key>\w+)>(?P<value>.*?)</set>"
+    name = load_format(
+        changed(TAGS, "tool_calls", content_args={"tag_pattern": tag, "merge_duplicates": True}), "own_merged"
+    )
+    text = '<call><use=alarm><set=hour>7</set><set=label>"</set><set=hour>9</set><set=hour>[1]</set></use></call>'
+    assert everything(name, text)[2] == [("alarm", {"hour": ["7", "9", "[1]"], "label": '"'})]
+    (call,) = parse(text, name).tool_calls
+    assert call.arguments_text == '{"hour": ["7", "9", "[1]"], "label": "\\""}'
+    events = list(stream(list(text), name))
+    assert "".join([e.arguments for e in events if isinstance(e, ToolCallDelta)]) == call.arguments_text
+    schema = {"type": "object", "properties": {"hour": {"type": "integer"}}}
+    once = text.replace("<set=hour>[1]</set>", "")
+    assert parse(once, name, tools=[{"name": "alarm", "parameters": schema}]).tool_calls[0].arguments["hour"] == [7, 9]
+    (cut,) = parse(text[: text.index("<set=hour>[1]") + 12], name).unfinished_tool_calls
+    assert cut.arguments == {"hour": ["7", "9"], "label": '"'}
+    assert json.loads(cut.arguments_text + "}") == cut.arguments
+    call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
+    assert parse(render(call, name), name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
+    with pytest.raises(GrammarError, match="`repeated` is one of list"):
+        read_header("// format:  x\n// repeated: first\n", "x.lark")
+
+
+def test_values_in_lines() -> None:
+    name = load_format(LINES, "own_lines")
+    text = "<call set_timer>\nminutes: 4\nlabel: green tea\n</call>"
+    assert everything(name, text) == ("", "", [("set_timer", {"minutes": 4, "label": "green tea"})])
+    assert everything(name, "<call list_rooms>\n</call>")[2] == [("list_rooms", {})]
+    assert everything(name, "4\n</call>", prefix="[model 1]<call a>\nb: 1\n</call>[model 22]<call c>\nd: ")[2] == [
+        ("c", {"d": 4})
+    ]
+
+
+def test_a_list_of_calls_and_reasoning_without_opener() -> None:
+    name = load_format(LIST, "own_list")
+    text = 'They want two.</plan><tell>Both.</say><do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
+    assert everything(name, text) == ("Both.", "They want two.", [("a", {}), ("b", {"x": 1})])
+    assert everything(name, "<plan>Short.</plan><say>One.</say>") == ("One.", "Short.", [])
+
+
+FIELDS: dict[str, Any] = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "[bot]",
+    "fields": {
+        "thinking": {"open": "<plan>", "close": "</plan>"},
+        "score": {"open": "<score>\n", "close": "</score>", "content": "int"},
+        "ratio": {"open": "<ratio>", "close": "</ratio>", "content": "float"},
+        "sure": {"open": "<sure>", "close": "</sure>", "content": "bool"},
+        "cited": {
+            "open_pattern": r"<cite book=(?P<book>\w+)>", "close": ["</cite>", "</cite>\n"], "repeats": True,
+            "transform": {"book": "{book}", "words": ["{content}", 1]},
+        },
+        "data": {"open": ["<data>", "<datum>"], "close": ["</data>", "</datum>"], "content": "json"},
+        "facts": {
+            "open": "<facts>", "close": "</facts>", "content": "xml-inline",
+            "content_args": {
+                "tag_pattern": r"<(?P<key>\w+)>(?P<value>.*?)</\1>", "merge_duplicates": True,
+                "value_parser": {"name": "json", "args": {"allow_non_json": True}},
+            },
+        },
+        "rows": {
+            "open": "<rows>", "close": "</rows>", "content": "json", "transform_each": True,
+            "transform": {"name": "{plant.name}"},
+        },
+        "lines": {"open": "<lines>", "close": "</lines>", "content": "kv-lines", "content_args": {"kv_sep": "="}},
+        "rest": {"close": "<end>"},
+        "content": {"open": "<say>", "close": "</say>", "optional": False},
+    },
+}  # fmt: skip
+
+
+def test_fields_of_other_names_are_payloads() -> None:
+    name = load_format(FIELDS, "own_fields")
+    text = 'Now <score>\n 4 </score><data>{"a": "</data>"}</datum> then <cite book=Lichens>Grey </b> crust </cite>.'
+    reply = parse(text, name)
+    payloads = [(payload.type, payload.data) for payload in reply.payloads]
+    assert payloads == [("score", "4"), ("data", {"a": "</data>"}), ("cited", "Grey </b> crust")]
+    assert (reply.text, reply.status) == ("Now then.", "ok")
+    assert text[slice(*reply.payloads[0].span)] == "<score>\n 4 </score>"
+    for events in (list(stream(list(text), name)), list(stream([text], name))):
+        assert [e.payload for e in events if isinstance(e, PayloadParsed)] == reply.payloads
+        assert events[-1] == Done(reply)
+    assert render(reply.payloads[:2], name) == '<score>\n4</score><data>{"a": "</data>"}</data>'
+    assert render(Payload(type="data", data="a", span=(0, 0)), name) == '<data>"a"</data>'
+    for other in (reply.payloads[2], Payload(type="rank", data="1", span=(0, 0))):
+        with pytest.raises(RenderError, match="payload"):
+            render(other, name)
+    cut = parse("<score>\n4", name)
+    assert (cut.text, cut.payloads, cut.status) == ("<score>\n4", [], "truncated")
+
+
+def test_a_message_has_the_types_and_shapes_of_its_template() -> None:
+    name = load_format(FIELDS, "own_fields")
+    message_text = "<plan>A moss.</plan><say> Yes. </say>\nNow <say>No.</say> then"
+    assert parse_message(message_text, name) == {
+        "role": "assistant", "thinking": "A moss.", "content": "Yes. No.", "rest": "Now then"
+    }  # fmt: skip
+    values = {
+        "<score>\n4</score>": {"score": 4},
+        "<ratio>0.50</ratio>": {"ratio": 0.5},
+        "<sure> True </sure>": {"sure": True},
+        "<sure>0</sure>": {"sure": False},
+        "<cite book=A>b</cite><cite book=C>d</cite>": {
+            "cited": [{"book": "A", "words": ["b", 1]}, {"book": "C", "words": ["d", 1]}]
+        },
+        "<data>[1]</data>": {"data": [1]},
+        "<data>[1]</data><data>2</datum>": {"data": [[1], 2]},
+        "<facts><n>1</n><n>two</n><n>[3]</n><m><n>4</n></m></facts>": {
+            "facts": {"n": [1, "two", [3]], "m": "<n>4</n>"}
+        },
+        '<rows>[{"plant": {"name": "Fern"}}, {"plant": {"name": "Moss"}}]</rows>': {
+            "rows": [{"name": "Fern"}, {"name": "Moss"}]
+        },
+        "<lines>\na = 1\nnothing\nb=c=d\n</lines>": {"lines": {"a": "1", "b": "c=d"}},
+    }
+    for text, fields in values.items():
+        assert parse_message(f"{text}<say>Yes.</say>", name) == {"role": "assistant", "content": "Yes.", **fields}
+
+
+def test_message_that_begins_in_the_prompt() -> None:
+    name = load_format(FIELDS, "own_fields")
+    prompt = "[bot]<score>\n1</score>[bot]<score>\n2</score><say>It is"
+    message = parse_message(" so.</say>", name, prefix=prompt)
+    assert message == {"role": "assistant", "score": 2, "content": "It is so."}
+    assert parse(" so.</say>", name, prefix=prompt).payloads == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "why"),
+    [
+        ("Hm.", "content", "it is not optional"),
+        ("<say>a</say><score>\nfour</score>", "score", "invalid literal"),
+        ("<say>a</say><sure>perhaps</sure>", "sure", "neither true nor false"),
+        ('<say>a</say><rows>[{"plant": 1}]</rows>', "rows", "there is no `name`"),
+        ("<say>a</say><rows>[1]</rows>", "rows", "no object"),
+        ("<say>a</say><rows>{}</rows>", "rows", "not a list"),
+        ("<say>a</say><score>\n4", "", "ends inside markup"),
+    ],
+)
+def test_errors_name_the_field(text: str, key: str, why: str) -> None:
+    name = load_format(FIELDS, "own_fields")
+    with pytest.raises(MessageError, match=why) as caught:
+        parse_message(text, name)
+    assert (caught.value.key, caught.value.reply.raw) == (key, text)
+
+
+def test_messages_of_calls() -> None:
+    braces, tags, several = (
+        load_format(BRACES, "own-braces"),
+        load_format(TAGS, "own_tags"),
+        load_format(LIST, "own_list"),
+    )
+    text = "[call]use f{a:~x~}[/call]"
+    call = {"type": "function", "function": {"name": "f", "arguments": {"a": "x"}}}
+    assert parse_message(text, braces) == {"tool_calls": [call]}
+    assert parse_message("Now. <call><use=f><set=a>x</set></use></call>", tags) == {
+        "content": "Now.",
+        "tool_calls": call,
+    }
+    both = '<do>[{"tool": "a", "with": {}}, {"with": {"x": 1}, "tool": "b"}]</do>'
+    calls: list[Any] = [{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]
+    assert parse_message(both, several, prefix="<plan></plan>") == {"tool_calls": [{"function": c} for c in calls]}
+    twice = '<do>[{"tool": "a", "with": {"x": 1}, "tool": "c", "with": 2}]</do>'
+    once = {"tool_calls": [{"function": {"name": "a", "arguments": {"x": 1}}}]}
+    assert parse_message(twice, several, prefix="<plan></plan>") == once
+    whole = {**LIST, "fields": {"tool_calls": {"open": "<do>", "close": "</do>", "content": "json", "repeats": True}}}
+    name = load_format(whole, "own_whole")
+    written = '<do>{"name": "a", "parameters": {"n": 1,}, "why": [2]}</do>'
+    assert parse_message(written, name) == {"tool_calls": [{"name": "a", "parameters": {"n": 1}, "why": [2]}]}
+    cut = '<do>{"name": "a", "arguments": {}}'
+    assert parse_message(cut, name, finish_reason="stop") == {"tool_calls": [{"name": "a", "arguments": {}}]}
+    with pytest.raises(MessageError, match="never ends") as caught:
+        parse_message(cut, name)
+    assert caught.value.reply.unfinished_tool_calls[0].name == "a"
+    with pytest.raises(ValueError, match="not loaded from a response template"):
+        parse_message(cut, "hermes")
+
+
+def test_calls_in_objects_of_their_own() -> None:
+    template = changed(
+        LIST, "tool_calls", transform={"id": "{id}", "function": {"name": "{do.fn.tool}", "arguments": "{do.fn.args}"}}
+    )
+    name = load_format(template, "own_nested")
+    text = '<do>[{"id": 7, "do": {"x": {"do": 1}, "fn": {"args": {"a": [1]}, "tool": "look"}, "y": 0}, "z": {}}]</do>'
+    assert everything(name, text, prefix="") == ("", "", [("look", {"a": [1]})])
+    call = {"id": 7, "function": {"name": "look", "arguments": {"a": [1]}}}
+    assert parse_message(f"<plan></plan>{text}", name) == {"tool_calls": [call]}
+    with pytest.raises(MessageError, match="there is no `id`"):
+        parse_message('<plan></plan><do>[{"do": {"fn": {"tool": "look", "args": {}}}}]</do>', name)
+    assert render({"name": "f", "arguments": {}}, name) == '</plan><do>[{"do": {"fn": {"tool": "f", "args": {}}}}]</do>'
+
+
+def test_name_belongs_to_one_template() -> None:
+    name = load_format(FIELDS, "own_fields")
+    template = {**FIELDS, "defaults": {"role": "model"}}
+    with pytest.raises(ValueError, match="another format"):
+        load_format(template, name)
+
+
+def test_a_file_with_a_template(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps({"eos_token": "[end]", "response_template": TAGS}), "utf-8")
+    assert load_format(path, "own_file") == "own_file"
+    assert parse("<call><use=f></use></call>", "own_file").tool_calls[0].name == "f"
+    path.write_text("{", "utf-8")
+    with pytest.raises(GrammarError, match="cannot be read"):
+        load_format(path, "own_file_2")
+
+
+GRAMMAR = """\
+// format:  own_grammar
+// title:   Calls after an arrow
+// models:  none
+// aliases: own-arrow
+// source:  made up
+
+start: (TEXT | think | tool_call)*
+tool_call: _ARROW TOOL_NAME arguments _CALL_CLOSE
+arguments: JSON_OBJECT
+
+_ARROW: "\\n-> " | "-> "
+_CALL_CLOSE: ";"
+
+%import .shared.text (TEXT, TOOL_NAME)
+%import .shared.think.think
+%import .shared.json.JSON_OBJECT
+%import common.WS
+%ignore WS
+"""
+
+
+def test_a_grammar_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "own_grammar.lark"
+    path.write_text(GRAMMAR, "utf-8")
+    assert load_format(path) == load_format(path, "own-grammar") == "own_grammar"
+    assert everything("own_arrow", 'Now\n-> f{"a": 1};')[2] == [("f", {"a": 1})]
+    path.write_text(GRAMMAR.replace("own_grammar", "own_broken").replace("arguments: JSON_OBJECT", ""), "utf-8")
+    with pytest.raises(GrammarError, match=r"own_grammar\.lark"):
+        load_format(path)
+    with pytest.raises(ValueError, match="calls itself"):
+        load_format(path, "another")
+    with pytest.raises(GrammarError, match="cannot be read"):
+        load_format(tmp_path / "none.lark")
+
+
+def test_names() -> None:
+    load_format(TAGS, "own_name")
+    assert load_format(TAGS, "Own.Name") == "own_name"
+    with pytest.raises(ValueError, match="another format"):
+        load_format(BRACES, "own_name")
+    for taken in ("hermes", "deepseek-v31"):
+        with pytest.raises(ValueError, match="another format"):
+            load_format(TAGS, taken)
+    with pytest.raises(ValueError, match="pass `name`"):
+        load_format(TAGS)
+    with pytest.raises(GrammarError, match="is not a valid name"):
+        load_format(TAGS, "1 b")
+    with pytest.raises(UnknownFormatError):
+        parse("", "own_nothing")
+
+
+def test_formats_are_added_while_others_are_read() -> None:
+    """Every thread sees its own format at once, and none is disturbed by what the others add."""
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for turn in range(2):
+                name = load_format({**TAGS, "start_anchor": f"[{number}]"}, f"own_thread_{number}")
+                text = f"<call><use=f{turn}></use></call>"
+                assert [call.name for call in parse(text, name).tool_calls] == [f"f{turn}"]
+                assert parse('<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>').tool_calls[0].name == "g"
+                assert name in registry.names()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def changed(template: dict[str, Any], field: str, **keys: Any) -> dict[str, Any]:
+    """A template with some keys of a field changed; None takes one away."""
+    kept = {key: value for key, value in {**template["fields"].get(field, {}), **keys}.items() if value is not None}
+    return {**template, "fields": {**template["fields"], field: kept}}
+
+
+CALLS = "fields.tool_calls"
+ARGS = "fields.tool_calls.content_args"
+
+
+@in_one_item(
+    "template, key",
+    [
+        ([], ""),
+        ({**TAGS, "version": 2}, "version"),
+        ({**TAGS, "anchor": "x"}, "anchor"),
+        ({"fields": TAGS["fields"]}, "start_anchor"),
+        ({"start_anchor": "x"}, "fields"),
+        ({**TAGS, "start_anchor": []}, "start_anchor"),
+        ({**TAGS, "fields": {"content": "text"}}, "fields.content"),
+        ({**TAGS, "defaults": []}, "defaults"),
+        (changed(TAGS, "citation", open="<c>"), "fields.citation.close"),
+        (changed(TAGS, "cited = x", open="<c>", close="</c>"), "fields.cited = x"),
+        (changed(TAGS, "citation", open="<c>", close="</c>", content="yaml"), "fields.citation.content"),
+        (changed(TAGS, "citation", open_pattern="<c", close=">", transform={"a": "{b}"}), "fields.citation.transform"),
+        (changed(TAGS, "citation", open="<c>", close=">", transform=["to {content}"]), "fields.citation.transform"),
+        (changed(TAGS, "citation", open_pattern="<(?P<a>x)", close=">"), "fields.citation.transform"),
+        (changed(TAGS, "citation", open="<c", close=">", transform_each=True), "fields.citation.transform"),
+        (changed(TAGS, "citation", open_pattern="<(", close=">"), "fields.citation.open_pattern"),
+        (changed(TAGS, "citation", open="<c", close=">", content="int", repeats=True, join=""), "fields.citation.join"),
+        (changed(TAGS, "c", open="<c", close=">", content_args={"strip": False}), "fields.c.content_args.strip"),
+        (changed(FIELDS, "facts", content_args={"tag_pattern": "("}), "fields.facts.content_args.tag_pattern"),
+        (changed(FIELDS, "facts", content_args={"tag_pattern": "(?P<key>a)"}), "fields.facts.content_args.tag_pattern"),
+        (changed(FIELDS, "lines", content_args={"value_parser": "yaml"}), "fields.lines.content_args.value_parser"),
+        (changed(FIELDS, "data", content_args={"unquoted_keys": True}), "fields.data.content_args.unquoted_keys"),
+        (changed(TAGS, "thinking", close="</t>"), "fields.thinking.open"),
+        (changed(TAGS, "thinking", open="<t>"), "fields.thinking.close"),
+        (changed(TAGS, "thinking", open="", close="</t>"), "fields.thinking.open"),
+        (changed(TAGS, "thinking", open=["<t>", 1], close="</t>"), "fields.thinking.open"),
+        (changed(TAGS, "thinking", open="<t>", open_pattern="<t>", close="</t>"), "fields.thinking.open"),
+        (changed(TAGS, "thinking", open="<t>", close_pattern="(</t>", join=None), "fields.thinking.close_pattern"),
+        (changed(TAGS, "thinking", open="<t>", close="</t>", content="json"), "fields.thinking.content"),
+        (changed(TAGS, "content", join=" "), "fields.content.join"),
+        (changed(TAGS, "content", color="red"), "fields.content.color"),
+        (changed(TAGS, "content", transform={"a": "{content}"}), "fields.content.transform"),
+        (changed(LIST, "thinking", open="<r>", close="</r>"), "fields.thinking"),
+        (changed(TAGS, "tool_calls", content="int"), f"{CALLS}.content"),
+        (changed(TAGS, "tool_calls", transform={"a": 1}), f"{CALLS}.transform.function.name"),
+        (changed(TAGS, "tool_calls", transform="{name}"), f"{CALLS}.transform"),
+        (changed(TAGS, "tool_calls", open_pattern="<call>"), f"{CALLS}.open_pattern"),
+        (changed(TAGS, "tool_calls", open_pattern="<(?P<a>x)(?P<name>y)>"), f"{CALLS}.open_pattern"),
+        (changed(LINES, "tool_calls", content_args={"merge_duplicates": True}), f"{ARGS}.merge_duplicates"),
+        (changed(TAGS, "tool_calls", content_args={"tag_pattern": "<x>"}), f"{ARGS}.tag_pattern"),
+        (changed(BRACES, "tool_calls", content_args={"string_delims": [["<", ">"]]}), f"{ARGS}.string_delims"),
+        (changed(LIST, "tool_calls", transform={"name": "{a.b}", "arguments": "{c.d}"}), f"{CALLS}.transform"),
+    ],
+)  # fmt: skip
+def test_unsupported_templates_are_rejected_with_their_key(template: Any, key: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        grammar_of(Template(template, "some"), "some")
+    assert caught.value.path == "response template `some`" + (f", key `{key}`" if key else "")
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        (r"<a>\s*<b=(?P<name>\w+)>", Split(r"<a>\s*<b=", r"\w+", ">")),
+        (r"(?P<name>[^(]+)\((?:x|y)", Split("", "[^(]+", r"\((?:x|y)")),
+        (r"(?:(?P<name>a))", None),
+        (r"a|(?P<name>b)", None),
+        ("a", None),
+    ],
+)
+def test_split_expressions(source: str, parts: Split | None) -> None:
+    assert parts_of(source, "name") == parts
+
+
+@pytest.mark.parametrize(
+    ("source", "short", "text"),
+    [
+        (r"<a>\s*<b", r"<a>\s{0,99}<b", "<a><b"),
+        (r"a[*+]+\*b*?", r"a[*+]{1,200}\*b{0,200}?", None),
+        (r"(?:x|y)?[^<]*<z>", r"(?:x|y)?[^<]{0,200}<z>", "<z>"),
+        (r"(?P<n>a)+", r"(?:a){1,200}", "a"),
+    ],
+)
+def test_bounded_and_spelled_out_expressions(source: str, short: str, text: str | None) -> None:
+    assert (bounded(source), written(source)) == (short, text)
+
+
+def test_the_vectors_of_transformers() -> None:
+    """What `parse_message` returns is what transformers returns, and it fails where transformers does."""
+    rows = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()] if VECTORS.exists() else []
+    assert [row["id"] for number, row in enumerate(rows) if not _is_as_expected(row, f"vector_{number}")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "thought"),
+    [("<plan> Wait.</plan>", "Wait."), ("Wait.</plan>", "Wait."), ("Go <now>.</plan>", "Go <now>.")],
+)
+def test_opener_after_the_start_is_markup_for_parse_and_text_for_parse_message(text: str, thought: str) -> None:
+    fields = {"thinking": {"open_pattern": r"(?:^|<plan>\s*)", "close": "</plan>"}}
+    name = load_format({"start_anchor": "[bot]", "fields": fields}, "own_beginning")
+    assert everything(name, text)[1] == thought
+    assert parse_message(text, name) == {"thinking": text.removesuffix("</plan>")}
+
+
+def test_message_types_follow_the_template_and_reply_types_the_schema() -> None:
+    name = load_format(LINES, "own_lines")
+    types = {"label": {"type": "string"}, "note": {"type": "string"}, "minutes": {"type": "integer"}}
+    tools = [{"name": "set_timer", "parameters": {"type": "object", "properties": types}}]
+    text = "<call set_timer>\nlabel: 1.50\nnote: tea\nminutes: 4\n</call>"
+    given = {"label": "1.50", "note": "tea", "minutes": 4}
+    assert everything(name, text, tools=tools)[2] == [("set_timer", given)]
+    message = parse_message(text, name, tools=tools)
+    assert message["tool_calls"]["function"]["arguments"] == {**given, "label": 1.5}
+
+
+def _is_as_expected(row: dict[str, Any], name: str) -> bool:
+    expected = row["expected"]
+    try:
+        load_format(row["template"], name)
+        everything(name, row["input"], tools=row["tools"], prefix=row["prefix"] or None)
+        options: dict[str, Any] = {"prefix": row["prefix"], "tools": row["tools"], "finish_reason": "stop"}
+        message = parse_message(row["input"], name, **options)
+    except (GrammarError, MessageError):
+        return bool(expected.get("error"))
+    return message == expected.get("message")

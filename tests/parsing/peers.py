@@ -1,0 +1,256 @@
+"""What the tests of other projects assert, read from where that data lies beside the project.
+
+The data is not part of the project. Where it is missing there are no rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from outspoken import load_format, parse
+from outspoken.grammar import registry
+
+DATA = Path(__file__).parents[3] / "shared" / "conformance"
+
+#: The formats of parsers whose names are none of ours. vLLM's parser of reasoning for Qwen3 stands before any parser
+#: of calls, and its tests write those of Qwen3-Coder; SGLang's own base classes are tested with tags of their own.
+FORMATS = {
+    "qwen3": "qwen3_coder",
+    "BaseReasoningFormatDetector": "text",
+    "DummyDetector": "hermes",
+    "TestFormatDetector": "hermes",
+    "JsonArrayParser": "xlam",
+}
+
+#: The formats of the chat templates that llama.cpp tests, by the beginnings of their names.
+TEMPLATES = {
+    "Apertus": "apertus",
+    "Apriel": "apriel",
+    "ByteDance-Seed": "seed_oss",
+    "Cohere2MoE": "cohere_command4",
+    "CohereForAI-c4ai-command-r-plus": "command_r",
+    "CohereForAI-c4ai-command-r7b": "cohere",
+    "GLM": "glm_4_5",
+    "GigaChat3": "gigachat3",
+    "Kimi-K2": "kimi_k2",
+    "moonshotai-Kimi-K2": "kimi_k2",
+    "Kimi-K3": "kimi_k3",
+    "LFM2": "lfm2",
+    "MiMo-VL": "hermes",
+    "MiniMax-M2": "minimax_m2",
+    "MiniMax-M3": "minimax_m3",
+    "Mistral-Small": "mistral",
+    "mistralai": "mistral",
+    "unsloth-mistral": "mistral",
+    "NVIDIA-Nemotron-3": "qwen3_coder",
+    "NVIDIA-Nemotron-Nano-v2": "nemotron_toolcall",
+    "NousResearch": "hermes",
+    "Qwen-": "hermes",
+    "Qwen3": "qwen3_coder",
+    "Reka": "hermes",
+    "Spark": "glm_4_5",
+    "StepFun": "qwen3_coder",
+    "deepseek-ai-DeepSeek-R1": "deepseek_v3",
+    "llama-cpp-deepseek-r1": "deepseek_v3",
+    "deepseek-ai-DeepSeek-V3.1": "deepseek_v3_1",
+    "deepseek-ai-DeepSeek-V3.2": "deepseek_v3_2",
+    "deepseek-ai-DeepSeek-V4": "deepseek_v4",
+    "fireworks-ai": "functools",
+    "google-gemma-2": "text",
+    "google-gemma-4": "gemma4",
+    "ibm-granite-granite-3": "granite",
+    "ibm-granite-granite-4": "hermes",
+    "inclusionai-ling-3": "glm_4_5",
+    "meetkai-functionary-medium-v3.1": "functionary_v3_1",
+    "meetkai-functionary-medium-v3.2": "functionary_v3_2",
+    "meta-llama": "llama3_json",
+    "muse-glimmer": "muse_glimmer",
+    "openai-gpt-oss": "harmony",
+    "openbmb-MiniCPM5": "minicpm5",
+    "unsloth-Apriel": "apriel",
+}
+
+#: What prompts open reasoning with, by the format; `<think>` in all others.
+OPENERS = {
+    "seed_oss": "<seed:think>",
+    "minimax_m3": "<mm:think>",
+    "k2_horizon": "<ifm|think>",
+    "kimi_k3": "<|open|>think<|sep|>",
+    "plamo3": "<|plamo:begin_think:plamo|>",
+}
+
+#: What the prompt of a test of vLLM opened where its options do not say so: a part of the row's id, and the prefix.
+PREFIXES = {
+    "beam-parse-001": "<|start|>assistant<|channel|>analysis<|message|>The",
+    "gemma4_response_template_prompt_state_matches_registered_parser_p": "<|channel>thought\n",
+    "glm53_template_forces_reasoning": "<think>",
+    "reasoning_with_reasoning_effort_none": "",
+    "nemotron_v3-reasoning-008": "<think>",
+    "test_swap_with_whitespace": "<think>",
+    "enable_thinking_false_is_ignored": "<think>",
+    "think_end_in_current_turn": "",
+    "think_end_in_generation_prompt": "",
+}
+
+#: vLLM's parsers whose reasoning begins with the response where nothing says that thinking is off.
+THINKING = """
+    deepseek_r1 deepseek_v4 deepseek_v41 ernie45 glm47 granite_thinking_parser holo2 hy_v3 hy_v4 k2_horizon kimi_k2
+    kimi_k3 ling3 mimo minicpmv minimax_m2 minimax_m2_append_think nemotron_v3 olmo3 plamo3 qwen3 qwen3_coder seed_oss
+    step3 step3p5
+"""
+
+
+class Row(NamedTuple):
+    """One answer of a model, and what a test says of it. What is None is not asserted."""
+
+    id: str
+    #: the peer's name of its parser, and the format that we read it by
+    parser: str
+    format: str
+    text: str
+    chunks: Sequence[str] | None
+    tools: Any
+    #: what the prompt opened; None for what the format's prompts always open
+    prefix: str | None
+    names: list[str] | None
+    number: int | None
+    arguments: list[Any] | None
+    content: str | None
+    reasoning: str | None
+    #: what the peer had not split off, so that its content may hold it: "reasoning", "calls" or nothing
+    joined: str
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file with one a line; none where there is no such file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def vllm() -> Iterator[Row]:
+    """The rows of vLLM's tests. Of those by a template of the checkpoint's, the template is loaded."""
+    for path in sorted((DATA / "vllm").glob("*.jsonl")):
+        for number, row in enumerate(rows(path)):
+            if not row["input"]:
+                continue  # only ids of tokens
+            template = _options(row).get("response_template")
+            if template:
+                name = f"checkpoint_{number}"
+                load_format(template, name)
+                yield _vllm_row(row, path.stem, name)._replace(prefix=row["options"].get("prefix") or None)
+            elif path.stem != "hf":
+                yield _vllm_row(row, path.stem, FORMATS.get(path.stem) or registry.resolve(path.stem))
+            elif "<|tool_call>" in row["input"] or "<|channel>" in row["input"] or "<turn|>" in row["input"]:
+                yield _vllm_row(row, path.stem, "gemma4")  # by Gemma's template, which the row does not show
+
+
+def _options(row: dict[str, Any]) -> dict[str, Any]:
+    return row["options"] or {}
+
+
+def _vllm_row(row: dict[str, Any], parser: str, format_: str) -> Row:
+    expected, asserted = row["expected"], frozenset(row["asserted"])
+    calls = expected["tool_calls"]
+    joined = {"tool": "reasoning", "reasoning": "calls"}.get(row["kind"], "")
+    if parser == "minimax_m2_append_think":  # which leaves reasoning where it is
+        joined, asserted = "reasoning", asserted - {"reasoning"}
+    return Row(
+        row["id"],
+        parser,
+        format_,
+        row["input"],
+        row.get("streaming_chunks") if row["mode"] == "streaming" else None,
+        row["tools"],
+        _vllm_prefix(row, parser, format_),
+        [c["name"] for c in calls] if "tool_names" in asserted else None,
+        len(calls) if "tool_count" in asserted else None,
+        [c["arguments"] for c in calls] if {"arguments_exact", "arguments_values"} & asserted else None,
+        (expected["content"] or "") if "content" in asserted else None,
+        (expected["reasoning"] or "") if "reasoning" in asserted else None,
+        joined,
+    )
+
+
+def _vllm_prefix(row: dict[str, Any], parser: str, format_: str) -> str | None:
+    """What the prompt opened, of which such a row says no more than whether thinking was on."""
+    for part, prefix in PREFIXES.items():
+        if part in row["id"]:
+            return prefix
+    template_options: dict[str, Any] = _options(row).get("chat_template_kwargs") or {}
+    thinking = template_options.get("enable_thinking", template_options.get("thinking", parser in THINKING.split()))
+    thinking = (thinking or template_options.get("thinking_mode") == "enabled") and format_ != "gemma4"
+    if template_options.get("reasoning_effort") in ("none", "no_think"):
+        thinking = False
+    opener = OPENERS.get(format_, "<think>")
+    if row["kind"] != "tool" and thinking and not row["input"].lstrip().startswith(opener):
+        return opener
+    return "" if parse("x", format_).reasoning else None
+
+
+def sglang(*files: str) -> Iterator[Row]:
+    """The rows of files of SGLang's tests."""
+    for file in files:
+        for row in rows(DATA / "peers" / f"{file}.jsonl"):
+            kind, _, parser = row["format"].partition(":")
+            if row["input"]:
+                yield _sglang_row(row, kind == "reasoning", parser, file == "sglang_manual")
+
+
+def _sglang_row(row: dict[str, Any], thinks: bool, parser: str, manual: bool) -> Row:
+    expected = row["expected"]
+    calls = expected["tool_calls"]
+    return Row(
+        row["id"],
+        parser,
+        FORMATS.get(parser) or registry.resolve(parser),
+        row["input"],
+        row.get("streaming_chunks"),
+        row["tools"] or None,
+        _sglang_prefix(row, row.get("config") or {}),
+        None if thinks else [c["name"] for c in calls],
+        None if thinks else len(calls),
+        None if thinks else [_known(c["arguments"]) for c in calls],
+        expected["content"] if manual else expected["content"] or "",
+        (expected["reasoning"] or "") if thinks else None,
+        "calls" if thinks and parser != "minimax-append-think" else "reasoning",
+    )
+
+
+def _sglang_prefix(row: dict[str, Any], config: dict[str, Any]) -> str | None:
+    opener = config.get("think_start_token", "")
+    if "partial_marker_buffering" in row["id"]:
+        return "<think>"
+    if config.get("force_reasoning") and opener.startswith("<|channel"):
+        return None
+    forced = config.get("force_reasoning") and not row["input"].lstrip().startswith(opener)
+    return opener if forced else ""
+
+
+def _known(arguments: Any) -> Any:
+    """What a row says of arguments; None where they are only raw text that is no JSON."""
+    return None if list(arguments or ()) == ["__raw__"] else arguments
+
+
+def llamacpp() -> Iterator[Row]:
+    """The rows of llama.cpp's chat tests."""
+    for row in rows(DATA / "peers" / "llamacpp_test_chat.jsonl"):
+        expected, template = row["expected"], row["format"].partition(":")[2]
+        calls = expected["tool_calls"]
+        split = row["reasoning_format"] != "none"
+        yield Row(
+            row["id"],
+            template,
+            next(name for start, name in TEMPLATES.items() if template.startswith(start)),
+            row["input"],
+            None,
+            row["tools"] or None,
+            row["generation_prompt"],
+            [c["name"] for c in calls],
+            len(calls),
+            [c["arguments"] for c in calls],
+            expected["content"] or "",
+            (expected["reasoning"] or "") if split else None,
+            "" if split else "reasoning",
+        )

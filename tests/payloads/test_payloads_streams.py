@@ -1,0 +1,305 @@
+"""Streams of payloads: what is held, what is shown early, what holds for any text, and what it costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken import PayloadParsed, TextDelta
+from outspoken.authoring.fuzz.cost import calls_in
+from outspoken.json.scanner import BracketCounter
+from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
+from outspoken.results.message_text import MessageBuilder
+from outspoken.results.printing import one_line
+from tests.payloads.payload_streams import check_chunks, events_of
+
+REGISTRY = PayloadRegistry(
+    [
+        PayloadType("tips", "TIPS:", kind="array", beside=True),
+        PayloadType("card", "CARD:"),
+        PayloadType("card_deck", "CARD_DECK", pages=("decks",)),
+    ]
+)
+REGISTRY.add_page("home")
+
+#: Texts are made of these: what payloads are made of, sound and broken, and what stands round them.
+PIECES = [
+    "CARD", "CARD:", "TIPS:", "CARD_DECK:", "CARD：", "**", "*", "__", "`", "```", "```json\n", "\n```\n", "~~~\n",
+    '{"a": 1}', '["b", 2]', "{", "}", "[", "]", '"', "'", ",", ":", '{"a": "CARD: {}"}', "{bad}", '{"a": 1,}',
+    " ", "\n", "\n\n", "\r\n", "\t", "\u200b", "\u00a0", "- ", "> ", "## ", "1. ", "moss", "Fern.", "<think>",
+    "</think>", "\\",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=24), st.integers(0, 2**32), st.sampled_from([None, "home", "decks"]))
+def test_any_text_in_any_pieces_gives_one_reply(parts: list[str], seed: int, page: str | None) -> None:
+    text = "".join(parts)
+    whole = REGISTRY.parse(text, page)
+    random = Random(seed)
+    cuts = sorted(random.sample(range(len(text) + 1), min(len(text), 4)))
+    check_chunks(REGISTRY, [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)], page, whole)
+    check_chunks(REGISTRY, text, page, whole)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=16), st.sampled_from(["strip", "keep", "collect"]))
+def test_any_text_with_everything_stripped(parts: list[str], extra: Any) -> None:
+    settings = PayloadSettings(
+        strip_unfinished=True, strip_unregistered=True, extra=extra, suggestions_with_proposal="drop"
+    )
+    text = "".join(parts)
+    check_chunks(REGISTRY, text, "home", REGISTRY.parse(text, "home", settings=settings), settings=settings)
+
+
+@given(
+    st.lists(st.sampled_from(["moss", "a fern", "**two** stones", "x = [1]", "See:", "`code`", "- a leaf"]), max_size=9)
+)
+def test_sound_payloads_leave_no_text_and_others_all_of_it(words: list[str]) -> None:
+    payloads = ['\nCARD: {"a": [1, {"b": "}"}]}\n', "\n\n**TIPS:**\n```json\n[1]\n```\n", "\n- TIPS: []\n\n"]
+    text = "".join([f"{word}{payloads[number % 3]}" for number, word in enumerate(words)])
+    assert REGISTRY.parse(text).text.split() == " ".join(words).split()
+
+
+@given(st.text(" \n\tab", max_size=30), st.integers(0, 30))
+def test_message_without_payloads_is_the_text(text: str, at: int) -> None:
+    message = MessageBuilder()
+    assert message.text(text[:at]) + message.text(text[at:]) + message.close() == text
+
+
+MEANT: list[Any] = [
+    {"a": "x y", "b": [1, "z"]},
+    {"a": {"b": "q"}, "c": "d, e"},
+    {"t": "{not}", "s": "it's"},
+    ["p", "q r"],
+    [{"a": "x"}, "y]"],
+]
+BEHIND = ["", " ", " more.", "\n\nAnd 'so' on.", ' it is "so" ', " ]}", '\nTIPS: ["a"]', '\nCARD: {"z": 1}']
+
+
+def test_payloads_with_an_unclosed_string_are_read_alike_in_any_pieces() -> None:
+    """One quote is missing, and the rest may be cut: the status does not depend on the pieces, and nothing is silent.
+
+    Nothing proves the end of such a payload but a marker behind it. So without one it is never `invalid` where it is
+    cut inside a string, and what is not read stays in the message.
+    """
+    random = Random(7)
+    for number in range(90):
+        text, behind, is_cut = unclosed(random)
+        reason = [None, "stop", "length"][number % 3]
+        whole = REGISTRY.parser().parse(text, finish_reason=reason)
+        for size in (1, random.randint(2, 40)):
+            stream = REGISTRY.parser().stream(
+                [text[a : a + size] for a in range(0, len(text), size)], finish_reason=reason
+            )
+            assert "".join([e.text for e in stream if isinstance(e, TextDelta)]) == whole.to_message()["message"], text
+            assert stream.reply == whole, (text, size, reason)
+        assert whole.diagnostics, text
+        unread = whole.unfinished_payloads
+        assert all(text[slice(*one.span)].strip() in whole.text for one in unread), text
+        if is_cut and not behind and (found := [*whole.payloads, *unread]):
+            assert found[0].status in ("truncated", "repaired"), text
+        if reason == "length" and is_cut and not behind:
+            assert whole.payloads == [], text
+
+
+def unclosed(random: Random) -> tuple[str, str, bool]:
+    """A payload that lacks one quote, what stands behind it, and whether it ends inside a string."""
+    data = random.choice(MEANT)
+    text = json.dumps(data, indent=random.choice([None, 2]))
+    at = random.choice([number for number, char in enumerate(text) if char == '"'])
+    is_closer = text[:at].count('"') % 2 == 1
+    text = text[:at] + text[at + 1 :]
+    is_cut = random.random() < 0.5
+    if is_cut:
+        rest = text.find('"', at)
+        text = text[: random.randint(at, rest if rest >= 0 else len(text))]
+    behind = random.choice(BEHIND)
+    marker = "CARD:" if isinstance(data, dict) else "TIPS:"
+    return random.choice(["", "Hi. ", "Hi.\n"]) + f"{marker} {text}{behind}", behind, is_cut and is_closer
+
+
+# what is held
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- one\n- two\n1. three\n> four\n## five\nsix: [7] {8}",
+        "The **CARD** and the *TIPS* are what CARD_DECK: is about, and so is CARD: too.",
+        'It says "CARD: {1}" and (TIPS: [2]) and MY_CARD: {3}.',
+        "CAR CARDS CARD_ CARD_DECKS TIP TIPS; and so on",
+        'x = {"a": [1, 2, {"b": "c"}]}; y = [[], {}]',
+    ],
+)
+def test_text_is_sent_once_it_cannot_be_a_marker(text: str) -> None:
+    parser, sent = REGISTRY.parser().session(), 0
+    for number, char in enumerate(text, 1):
+        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
+        assert number - sent <= 24, text[sent:number]
+    parser.close()
+    assert parser.reply is not None
+    assert parser.reply.text == text
+
+
+@pytest.mark.parametrize("unit", ["- ", "> > # 1. ", "**", "CARD: \n", "- **CARD**   :", "- __CARD", "CARD: ```js\n "])
+def test_open_ended_text_is_barely_buffered(unit: str) -> None:
+    parser, sent = REGISTRY.parser().session(), 0
+    for number, char in enumerate(unit * 100, 1):
+        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
+        assert number - sent <= 32
+
+
+def test_payload_is_sent_with_its_last_bracket_and_text_continues() -> None:
+    parser = REGISTRY.parser().session()
+    assert parser.feed('Hi CARD: {"a": 1') == [TextDelta("Hi")]
+    (parsed,) = parser.feed("}")
+    assert isinstance(parsed, PayloadParsed)
+    assert parser.feed(" and") == [TextDelta(" and")]
+
+
+def test_broken_payload_becomes_text_at_its_last_bracket() -> None:
+    parser = REGISTRY.parser().session()
+    parser.feed("Hi CARD: {bad, {worse}")
+    new_events = parser.feed("} and")
+    assert "".join([event.text for event in new_events if isinstance(event, TextDelta)]) == " CARD: {bad, {worse}} and"
+
+
+def test_broken_payload_respects_the_buffer_limit() -> None:
+    settings = PayloadSettings(max_hold=60)
+    text = 'Hi CARD: {"a": "no quote}\n' + "and more text " * 10 + 'TIPS: ["a"]'
+    whole = REGISTRY.parse(text, settings=settings)
+    for size in (1, 7, 40, 400):
+        check_chunks(
+            REGISTRY, [text[at : at + size] for at in range(0, len(text), size)], None, whole, settings=settings
+        )
+    assert (whole.text + ' TIPS: ["a"]', [one.type for one in whole.payloads]) == (text, ["tips"])
+    parser, sent = REGISTRY.parser(settings=settings).session(), 0
+    for number, char in enumerate(text[:-12], 1):
+        sent += sum(len(event.text) for event in parser.feed(char) if isinstance(event, TextDelta))
+        assert number - sent <= 80
+    assert REGISTRY.parse(text).text == whole.text
+
+
+def test_no_marker_and_no_json_is_ever_sent() -> None:
+    text = 'Hi\n\n- **CARD:**\n```json\n{"title": "Moss", "n": [1]}\n```\n\nTIPS: ["x"] Bye'
+    sent = [event.text for event in events_of(REGISTRY, [*text], None) if isinstance(event, TextDelta)]
+    assert "".join(sent) == "Hi\n\nBye"
+    assert not any(set(piece) & set("CARD{}[]*`-") for piece in sent)
+
+
+def test_suggestions_wait_if_a_payload_can_drop_them() -> None:
+    settings = PayloadSettings(suggestions_with_proposal="drop")
+    parser = REGISTRY.parser(settings=settings).session()
+    assert parser.feed('TIPS: ["a"] Hi') == [TextDelta("Hi")]
+    assert [type(event).__name__ for event in parser.close()] == ["PayloadParsed", "Done"]
+    parser = REGISTRY.parser(settings=settings).session()
+    parser.feed('TIPS: ["a"]\nCARD: {}')
+    assert [type(event).__name__ for event in parser.close()] == ["Done"]
+
+
+# previews
+
+
+def previews(text: str, page: str | None = None) -> list[Any]:
+    """The data of all previews of a text that comes by characters."""
+    return [e.data for e in events_of(REGISTRY, [*text], page, previews=True) if isinstance(e, PayloadPreview)]
+
+
+def test_previews_grow_and_are_parts_of_the_payload() -> None:
+    rows = [{"row": number, "text": f"stone {number}"} for number in range(12)]
+    text = f"Hi CARD: {{'rows': {rows}}}".replace("'", '"')
+    found = previews(text)
+    assert len(found) >= 10
+    for data in found:
+        assert data.get("rows", [])[:-1] == rows[: max(len(data.get("rows", [])) - 1, 0)]
+    lengths = [len(data.get("rows", [])) for data in found]
+    assert lengths == sorted(lengths)
+    assert lengths[-1] >= 10
+
+
+def test_the_first_preview_comes_with_the_opening_bracket() -> None:
+    parser = REGISTRY.parser(previews=True).session()
+    assert parser.feed("Hi CARD: ") == [TextDelta("Hi")]
+    assert parser.feed("{") == [PayloadPreview("card", {})]
+    assert parser.feed('"a": 1') == []
+
+
+def test_previews_show_only_valid_values() -> None:
+    long = '{"title": "a long title of moss and fern"}'
+    assert previews(f"CARD_DECK: {long}", "home") == []
+    assert previews(f"CARD_DECK: {long}", "decks") != []
+    assert len(previews(f"CARD: {long}\nCARD: {long}")) == len(previews(f"CARD: {long}"))
+    assert not [e for e in events_of(REGISTRY, [f"CARD: {long}"], None) if isinstance(e, PayloadPreview)]
+
+
+def test_events_of_payloads_as_lines() -> None:
+    text = 'CARD: {"title": "a long title of moss"}\nTIPS: {bad} ["a'
+    lines = [one_line(event) for event in events_of(REGISTRY, [*text], None, previews=True)]
+    assert lines[0] == "PayloadPreview('card', {})"
+    assert "PayloadParsed(TypedPayload(card, {'title': 'a long title of moss'}))" in lines
+    assert "PayloadUnfinished(TypedPayload(tips, None, status='invalid'))" in lines
+    assert lines[-1].startswith("Done(PayloadReply(format='payloads', status='invalid', ")
+
+
+# what it costs
+
+
+HOSTILE = [
+    "CARD: {",
+    "CARD: {bad}\n",
+    'CARD: {"a": "\n',
+    'CARD: {"a": 1,}\n',
+    "CARD: [[[[",
+    "**CARD: {",
+    "- CARD:\n",
+    "CARD: {'a': \"\n\n",
+    "**",
+    "- ",
+    "CARD: \n",
+    'TIPS: ["a"]\n',
+    "CARD_DECK: {}\n",
+    "> > > ",
+    " \n",
+    '{"',
+    "\\",
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("behind", ["", 'CARD: {"a": "'], ids=["alone", "in_a_payload"])
+def test_twice_the_text_is_about_twice_the_work(unit: str, behind: str) -> None:
+    def run(times: int, size: int) -> Callable[[], object]:
+        text = behind + unit * times
+        return lambda: list(REGISTRY.stream([text[at : at + size] for at in range(0, len(text), size)], "home"))
+
+    times = 2_000 // len(unit) + 1
+    for size in (10**6, 40):
+        run(times, size)()
+        run(2 * times, size)()
+        less, more = calls_in(run(times, size)), calls_in(run(2 * times, size))
+        assert more <= 3 * less, (size, less, more)
+
+
+def test_previews_cost_a_multiple_of_what_they_show() -> None:
+    def run(times: int) -> Callable[[], object]:
+        text = "CARD: {" + ", ".join([f'"k{number}": [{number}]' for number in range(times)]) + "}"
+        return lambda: list(REGISTRY.stream([text[at : at + 8] for at in range(0, len(text), 8)], previews=True))
+
+    run(300)()
+    assert calls_in(run(600)) <= 3 * calls_in(run(300))
+
+
+def test_brackets_in_pieces() -> None:
+    text = """{"a}": ['x]', {b: "\\"}"}], c: it's} and } more"""
+    end = text.index("} and") + 1
+    for size in range(1, len(text)):
+        brackets = BracketCounter(5, tolerant=True)
+        for at in range(0, len(text), size):
+            if brackets.end is None:
+                brackets.feed(text[at : at + size])
+        assert brackets.end == end + 5

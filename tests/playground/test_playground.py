@@ -1,0 +1,295 @@
+"""The playground's answers, asked in process; pages as files; and `outspoken ui`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from outspoken import formats
+from outspoken.cli.main import main
+from outspoken.grammar import registry
+from outspoken.playground import PlaygroundError, begin_with, write
+from outspoken.playground.answers import ANSWERS, TARGETS
+from outspoken.playground.app import Playground
+from outspoken.playground.given import MOST_CHARS, Given
+from outspoken.playground.sharing import shared
+from tests.serving.serving import Server
+
+TEXT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
+TOOLS = json.dumps([{"name": "get_weather", "parameters": {"type": "object", "properties": {"days": {}}}}])
+GRAMMAR = registry.grammar_text("hermes")[0]
+HOST = "http://127.0.0.1:80"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with cast("Any", TestClient(Playground().app(), base_url=HOST)) as made:
+        yield made
+
+
+def ask(client: TestClient, what: str, status: int = 200, /, choice: str | None = None, **fields: Any) -> Any:
+    """The answer to one request, which has this status."""
+    answer = client.post(f"/api/{what}", json={"given": {"text": TEXT, **fields}, "choice": choice})
+    assert answer.status_code == status, answer.text[:500]
+    return answer.json()
+
+
+def problem(client: TestClient, what: str, /, choice: str | None = None, **fields: Any) -> Any:
+    return ask(client, what, 422, choice, **fields)["error"]
+
+
+def test_a_response_is_read_with_all_that_is_shown_of_it(client: TestClient) -> None:
+    found = ask(client, "read", tools=TOOLS)
+    assert (found["format"], found["status"], found["raw"]) == ("hermes", "repaired", TEXT)
+    assert [segment["kind"] for segment in found["segments"]] == ["text", "tool_call"]
+    assert found["edits"] == [[TEXT.index(",}}"), TEXT.index(",}}") + 1, "", "trailing-comma"]]
+    assert len(found["moments"]) == len(TEXT) + 2
+    assert len(found["deltas"]) == len(found["events"])
+    assert "".join([one[2:] for one in found["deltas"] if one.startswith("t:")]) == "Hi."
+    assert "".join([one[3:] for one in found["deltas"] if one.startswith("a0:")]) == '{"city": "Paris", "days": 3}'
+
+
+def test_chunks_have_the_size_that_is_asked_for_if_the_slider_has_room(client: TestClient) -> None:
+    assert [moment[0] for moment in ask(client, "read", chunk=40)["moments"]] == [0, 40, 80, len(TEXT), len(TEXT)]
+    assert Given(text="x" * 200_000, chunk=1).size == 5
+    assert Given(text="x" * 200_000).size == 10
+
+
+def test_options_reach_the_parser(client: TestClient) -> None:
+    point = "Thought: there.\nAction: click(start_box='(500,500)')"
+    assert ask(client, "read", text=point, format="ui_tars")["segments"][-1]["value"].startswith(
+        "Click(point=Point(500, "
+    )
+    sized = ask(client, "read", text=point, format="ui_tars", screen="1280x720")
+    assert sized["segments"][-1]["value"].startswith("Click(point=Point(496.89")
+    cut = '<tool_call>\n{"name": "f", "arguments": {}}'
+    assert ask(client, "read", text=cut)["status"] == "truncated"
+    assert ask(client, "read", text=cut, finish_reason="stop")["status"] == "repaired"
+    opened = ask(client, "read", text="Hm.</think>Hi.", format="hermes", prefix=r"<think>\n")
+    assert [segment["kind"] for segment in opened["segments"]] == ["reasoning", "text"]
+
+
+def test_an_edited_grammar_is_read_with_and_is_not_seen_by_anything_else(client: TestClient) -> None:
+    mine = GRAMMAR.replace("_SEPARATOR: /", "_SEPARATOR: /x?").replace("// format:  hermes", "// format:  my_own")
+    found = ask(client, "read", grammar=mine)
+    assert (found["format"], found["status"]) == ("my_own_edited", "repaired")
+    assert ask(client, "read")["format"] == "hermes"
+    assert problem(client, "read", format="my_own_edited")["field"] == "format"
+    assert "no format `my_own_edited`" in problem(client, "rendered", choice="my_own_edited")["message"]
+    assert "my_own_edited" not in registry.names()
+    rendered = ask(client, "rendered", grammar=mine)["text"]
+    assert rendered == ask(client, "rendered", format="hermes")["text"]
+    assert "get_weather" in ask(client, "constraint", choice="llguidance", grammar=mine, tools=TOOLS)["text"]
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "says"),
+    [
+        (("start: ", "start: nothing_such "), 13, "nothing_such"),
+        (("_SEPARATOR: /", "_SEPARATOR: /("), 16, "_SEPARATOR"),
+        (("start: ", "start: ( "), 13, ""),
+        (("%ignore WS", '%ignore WS\nX: "never closed'), 25, "string is never closed"),
+        (("// format:  hermes\n", ""), 1, "format"),
+        (("// format:  hermes", "// format:  ../hermes"), 1, "`../hermes` is no name"),
+        (("%ignore WS", '%ignore WS\n_SEPARATOR: "x"'), 25, "`_SEPARATOR` is defined twice"),
+    ],
+)
+def test_a_wrong_grammar_is_reported_with_its_place(
+    client: TestClient, change: tuple[str, str], line: int, says: str
+) -> None:
+    wrong = problem(client, "read", grammar=GRAMMAR.replace(*change))
+    assert wrong["field"] == "grammar"
+    assert wrong["message"].startswith("the grammar cannot be used: line ")
+    first = wrong["places"][0]
+    assert first["line"] == line, first
+    assert first["column"] >= 1
+    assert says in first["message"]
+    assert "Traceback" not in json.dumps(wrong)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "says"),
+    [
+        ({"tools": '[{"name": "f",}]'}, "tools", "line 1, column 15"),
+        ({"tools": '{"name": "f"}'}, "tools", "no list"),
+        ({"tools": "[3]"}, "tools", ""),
+        ({"tools": "[" * 20_000}, "tools", ""),
+        ({"screen": "12"}, "screen", "`12` is no size; write it as 1280x720"),
+        ({"format": "hermess"}, "format", "did you mean `hermes`?"),
+        ({"grammar": ""}, "grammar", "format"),
+    ],
+)
+def test_what_is_wrong_is_said_of_its_field(client: TestClient, fields: dict[str, Any], field: str, says: str) -> None:
+    wrong = problem(client, "read", **fields)
+    assert wrong["field"] == field
+    assert says in wrong["message"]
+    assert "\n" not in wrong["message"]
+
+
+def test_strange_texts_are_read(client: TestClient) -> None:
+    texts = ["", " ", "\x00\U0001f468\u200d", "\r\n" * 50, "</script><!--", "[" * 3000, "\u202e" + TEXT]
+    for text in texts:
+        assert ask(client, "read", text=text)["length"] == len(text)
+    assert ask(client, "read", 413, text="x" * (MOST_CHARS + 1))["error"]["field"] == "text"
+
+
+def test_the_grammar_the_constraint_and_the_call_in_another_format(client: TestClient) -> None:
+    assert ask(client, "grammar", format="Hermes") == {"format": "hermes", "grammar": GRAMMAR}
+    for target in TARGETS:
+        assert "get_weather" in ask(client, "constraint", choice=target, tools=TOOLS)["text"]
+    assert "choose one of" in ask(client, "constraint", 400, choice="toString")["error"]["message"]
+    assert "no format was detected" in problem(client, "constraint", choice="gbnf", text="Hi.")["message"]
+    assert ask(client, "rendered", choice="hermes")["notes"] == []
+    cut = ask(client, "rendered", choice="hermes", text=f"Hi.\n{TEXT[4:-20]}")
+    assert cut["text"].strip() == "Hi."
+    assert re.fullmatch(r"left out, since it would look complete: tool call .*: get_weather, truncated", *cut["notes"])
+    other = ask(client, "rendered", choice="qwen3_coder")["text"]
+    assert "<function=get_weather>" in other
+    assert ask(client, "read", text=other)["format"] == "qwen3_coder"
+    assert "cannot say this" in problem(client, "rendered", choice="text")["message"]
+
+
+def test_candidates_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.parsing.inspection.registry.names", lambda: ("hermes", "json", "text"))
+    found = ANSWERS["candidates"]({"given": {"text": TEXT + " " * 10_000}})
+    assert [one["format"] for one in found["candidates"]][:1] == ["hermes"]
+    assert found["candidates"][0]["calls"] == ["get_weather"]
+    assert found["read"] == 6_000
+
+
+def test_requests_of_other_sites_are_refused(client: TestClient) -> None:
+    asked = {"given": {"text": "Hi."}}
+    for headers in (
+        {"origin": "https://example.com"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:8000"},
+        {"host": "example.com"},
+        {"host": "127.0.0.1.example.com"},
+        {"host": "127.0.0.1:81"},
+        {"sec-fetch-site": "cross-site"},
+        {"content-type": "text/plain"},
+    ):
+        answer = client.post(
+            "/api/read", content=json.dumps(asked), headers={"content-type": "application/json", **headers}
+        )
+        assert answer.status_code == 403, headers
+    assert client.get("/", headers={"host": "rebound.example"}).status_code == 403
+    own = {"origin": "http://127.0.0.1", "host": "127.0.0.1", "sec-fetch-site": "same-origin"}
+    assert client.post("/api/read", json=asked, headers=own).status_code == 200
+    assert client.post("/api/read", json=asked, headers={"host": "localhost", "origin": "http://localhost"}).is_success
+
+
+def test_every_request_that_is_no_request_is_answered_in_a_sentence(client: TestClient) -> None:
+    for body in (b"", b"{", b"[]", b"[" * 100_000, b'{"given": 3}', b'{"given": {"text": 3}}', b'{"given": {"x": 1}}'):
+        answer = client.post("/api/read", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 400
+        assert answer.json()["error"]["message"]
+    too_large = client.post(
+        "/api/read", content=b" " * (8 * MOST_CHARS + 1), headers={"content-type": "application/json"}
+    )
+    assert too_large.status_code == 413
+    assert client.get("/api/read").status_code == 405
+    assert client.get("/nothing").json()["error"]["message"] == "this is not served; open the page at /"
+
+
+def test_the_page_loads_nothing_and_may_ask_only_its_server(client: TestClient) -> None:
+    answer = client.get("/")
+    page = answer.text
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[0]
+    assert "default-src 'none'" in policy
+    assert "connect-src 'self'" in policy
+    assert not re.search(r"""(?:src|href)=["']|@import|url\(""", page.split('<script type="application/json"')[0])
+    assert (answer.headers["x-frame-options"], answer.headers["cache-control"]) == ("DENY", "no-store")
+    assert page.count('["hermes"') == 1
+    assert all(f'["{one.name}",' in page for one in formats())
+
+
+SLOW = "\n".join([f'<tool_call>\n{{"name": "f", "arguments": {{"a": "{"x" * (n % 90)}"}}}}\n' for n in range(5000)])
+
+
+def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered() -> None:
+    playground = Playground()
+    with cast("Any", TestClient(playground.app(), base_url=HOST)) as client:
+        assert ask(client, "read")["format"] == "hermes"
+        playground.reading.limit = 0.2
+        assert "took longer than 0.2 seconds" in ask(client, "read", 503, text=SLOW[:MOST_CHARS])["error"]["message"]
+        playground.reading.limit = 20
+        assert ask(client, "read")["format"] == "hermes"
+        assert playground.reading.started == 2
+
+
+def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outspoken.playground.lanes._PATIENCE", 0.05)
+    playground = Playground()
+    with Server(playground.app()) as server, httpx.Client(base_url=server.url) as client:
+        quick, slow = ({"given": {"text": text}} for text in (TEXT, SLOW[:MOST_CHARS]))
+        assert client.post("/api/read", json=quick).json()["format"] == "hermes"
+        for _ in range(2):
+            with pytest.raises(httpx.TimeoutException):
+                client.post("/api/read", json=slow, timeout=0.3)
+        assert client.post("/api/read", json=quick, timeout=30).json()["format"] == "hermes"
+        assert playground.reading.started >= 2
+
+
+# pages as files
+
+
+def test_a_page_is_written_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    first = begin_with(TEXT, "case.txt", tools=TOOLS, chunk=7)
+    assert first is not None
+    write(path, first, formats=["qwen3_coder", "text"])
+    page = path.read_text("utf-8")
+    assert shared(page) == first
+    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[0])
+    assert list(data["constraint"]) == list(TARGETS)
+    assert data["constraint"]["outlines"]["notes"][0].startswith("this page has the first 150,000 of ")
+    assert len(page) < 1_500_000
+    assert "<function=get_weather>" in data["rendered"]["qwen3_coder"]["text"]
+    assert "cannot say this" in data["rendered"]["text"]["error"]
+    assert "connect-src 'none'" in page
+
+
+def test_a_saved_file_is_told_from_a_response() -> None:
+    first = Given(text=TEXT, format="hermes", grammar=GRAMMAR, prefix="")
+    saved = json.dumps({"kind": "outspoken-playground", "version": 1, "given": first.model_dump()})
+    assert shared(saved) == shared("\ufeff" + saved) == first
+    for text in (TEXT, "", "{", "{}", "[]", "<!doctype html><p>Hi.", saved[:-1]):
+        assert shared(text) is None
+    for damaged in ('{"kind": "outspoken-playground"}', saved.replace('"hermes"', "3")):
+        with pytest.raises(PlaygroundError, match=r"^x\.json is a saved file that is damaged: `"):
+            begin_with(damaged, "x.json")
+
+
+def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "page.html"
+    assert main(["ui", "-t", "Just words.", "-f", "text", "--write", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"written": str(path)}
+    assert shared(path.read_text("utf-8")) == Given(name="--text", text="Just words.", format="text")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing.txt", "-w", "x.html"], "cannot read `nothing.txt`"),
+        (["-t", "a", "-w", "no/such/folder/x.html"], "cannot write"),
+        (["-t", "a", "-f", "hermess"], "did you mean `hermes`?"),
+        (["-t", "a", "-f", "nothing.lark", "-w", "x.html"], "cannot read `nothing.lark`"),
+        (["-t", "a", "-T", "nothing.json", "-w", "x.html"], "cannot read `nothing.json`"),
+        (["file.txt", "-t", "a"], "`--text` is a response already"),
+        (["--port", "70000"], "there is no port 70000"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["ui", *arguments]) == 2
+    assert says in capsys.readouterr().err

@@ -1,0 +1,210 @@
+"""OpenAI's Chat Completions: its own client reads the chunks that we export."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import openai
+import pytest
+from hypothesis import given
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+from outspoken import parse, stream
+from outspoken.providers.events import Failed
+from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
+from outspoken.providers.export.sse import sse
+from outspoken.providers.replies import ProviderError, ProviderReply
+from outspoken.results import events as ev
+from tests.providers.export_streams import (
+    Call,
+    Canned,
+    Events,
+    calls_of,
+    corpus_streams,
+    error_of,
+    reply_of,
+    streams,
+    text_of,
+    unfinished,
+    unknown,
+)
+
+CUT = (
+    '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n<tool_call>\n{"name": "g", "arguments": {"b": [2'
+)
+
+
+UPSTREAM = Canned(openai)
+CLIENT = openai.OpenAI(api_key="k", base_url="http://upstream", http_client=UPSTREAM.client())
+
+
+def accumulated(body: bytes) -> Any:
+    """What OpenAI's client has, once the stream has ended."""
+    UPSTREAM.body = body
+    with CLIENT.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as found:
+        found.until_done()
+        return found.current_completion_snapshot
+
+
+def check_chunks(chunks: list[Any]) -> None:
+    for part in chunks:
+        if "error" in part:
+            assert set(part["error"]) == {"message", "type", "param", "code"}
+            assert part is chunks[-1]
+            continue
+        chunk = ChatCompletionChunk.model_validate(part, strict=True)
+        assert set(unknown(chunk)) <= {"choices.delta.reasoning_content", "choices.delta.outspoken"}
+    assert chunks[0]["choices"][0]["delta"]["role"] == "assistant"
+    assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == 1
+
+
+def sent(call: Call) -> str:
+    """The arguments that chunks have of a call. Those of an incomplete one lack the closing brace at their end."""
+    text = call.arguments
+    if call.finished:
+        return text
+    return text.rstrip()[:-1] if text.rstrip().endswith("}") else text if text.strip() else text + "{"
+
+
+def is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def check_message(events: Events, chunks: list[Any]) -> None:
+    """The real client has what the reply says."""
+    reply = reply_of(events)
+    completion = accumulated(b"".join(sse(chunks, "openai")))
+    choice = completion.choices[0]
+    assert (choice.message.content or "") == text_of(events) == reply.text
+    assert getattr(choice.message, "reasoning_content", None) == reply.reasoning
+    calls = calls_of(events)
+    found: Any = choice.message.tool_calls or []
+    assert [(call.function.name, call.function.arguments) for call in found] == [(c.name, sent(c)) for c in calls]
+    assert not [c for c in calls if not c.finished and is_object(sent(c))]
+    assert len({call.id for call in found}) == len(calls)
+    beyond: dict[str, Any] = getattr(choice.message, "outspoken", {})
+    assert len(beyond.get("payloads", [])) == len(reply.payloads) + len(reply.unfinished_payloads)
+    assert len(beyond.get("actions", [])) == len(reply.actions)
+    assert len(beyond.get("unfinished_tool_calls", [])) == len(reply.unfinished_tool_calls)
+    assert len(beyond.get("unfinished_actions", [])) == len(reply.unfinished_actions)
+    if unfinished(reply):
+        assert choice.finish_reason in ("length", "content_filter")
+    reported = {item["call"] for item in beyond.get("unfinished_tool_calls", []) if item["call"] is not None}
+    assert reported == {position for position, call in enumerate(calls) if not call.finished}
+
+
+def test_corpus() -> None:
+    assert len(corpus_streams()) > 150
+    for events in corpus_streams():
+        chunks = list(to_openai_chunks(events, id="chatcmpl-1", model="m", created=1))
+        check_chunks(chunks)
+        check_message(events, chunks)
+
+
+@given(streams())
+def test_any_stream(events: Events) -> None:
+    chunks = list(to_openai_chunks(events))
+    check_chunks(chunks)
+    reply = reply_of(events)
+    assert isinstance(reply, ProviderReply)
+    assert chunks[0]["id"] == "r_1"
+    if error_of(reply):
+        with pytest.raises(openai.APIError, match=r"(?s).*"):
+            accumulated(b"".join(sse(chunks, "openai")))
+        assert not any(chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1])
+        return
+    check_message(events, chunks)
+    completion = accumulated(b"".join(sse(chunks, "openai")))
+    assert (completion.usage is None) == (reply.usage is None)
+    if reply.usage:
+        assert completion.usage.prompt_tokens == (reply.usage.input_tokens or 0)
+    assert (completion.choices[0].message.refusal or "") == (reply.refusal or "")
+
+
+@given(streams())
+def test_whole(events: Events) -> None:
+    reply = reply_of(events)
+    assert isinstance(reply, ProviderReply)
+    whole = to_openai(reply, created=1)
+    if error := error_of(reply):
+        assert whole["error"]["message"] == error.message
+        return
+    completion = ChatCompletion.model_validate(whole, strict=True)
+    assert set(unknown(completion)) <= {"choices.message.reasoning_content", "choices.message.outspoken"}
+    message = completion.choices[0].message
+    assert (message.content or "", message.refusal) == (reply.text, reply.refusal)
+    assert getattr(message, "reasoning_content", None) == reply.reasoning
+    found = [
+        (call.function.name, call.function.arguments) for call in message.tool_calls or [] if call.type == "function"
+    ]
+    assert found == [(call.name, call.arguments_text) for call in reply.tool_calls]
+    if unfinished(reply):
+        assert completion.choices[0].finish_reason in ("length", "content_filter")
+
+
+def test_truncated_call() -> None:
+    chunks = list(to_openai_chunks(stream([CUT], "hermes"), id="x"))
+    completion = accumulated(b"".join(sse(chunks, "openai")))
+    assert completion.choices[0].finish_reason == "length"
+    assert completion.choices[0].message.outspoken["unfinished_tool_calls"][0]["call"] == 1
+    whole = to_openai(parse(CUT, "hermes"), id="x")["choices"][0]
+    assert [call["function"]["name"] for call in whole["message"]["tool_calls"]] == ["f"]
+    assert whole["finish_reason"] == "length"
+    assert whole["message"]["outspoken"]["unfinished_tool_calls"][0]["arguments"] == '{"b": ['
+
+
+def test_client_rejects_truncated_calls() -> None:
+    UPSTREAM.body = b"".join(sse(to_openai_chunks(stream([CUT], "hermes")), "openai"))
+    with (
+        CLIENT.chat.completions.stream(model="m", messages=[{"role": "user", "content": "?"}]) as found,
+        pytest.raises(openai.LengthFinishReasonError),
+    ):
+        found.get_final_completion()
+
+
+def test_stream_without_an_end_is_truncated() -> None:
+    events = [event for event in stream([CUT[:60]], "hermes") if not isinstance(event, ev.Done | ev.ToolCallUnfinished)]
+    chunks = list(to_openai_chunks(events))
+    assert chunks[-1]["choices"][0]["finish_reason"] == "length"
+
+
+def test_ids_are_stable_and_unique() -> None:
+    call = parse('{"name": "f", "arguments": {}}').tool_calls[0]
+    events: Events = []
+    for index, id in enumerate(["a", "a", None]):
+        events += [ev.ToolCallStart(index, id, "f"), ev.ToolCallDelta(index, "{}"), ev.ToolCallEnd(index, call)]
+    ids = [
+        call["id"]
+        for chunk in to_openai_chunks(events, id="x")
+        for call in chunk["choices"][0]["delta"].get("tool_calls", [])
+        if "id" in call
+    ]
+    assert ids[0] == "a"
+    assert len(set(ids)) == 3
+    assert list(to_openai_chunks(events, id="x", created=1)) == list(to_openai_chunks(events, id="x", created=1))
+
+
+def test_actions_can_be_exported_as_calls() -> None:
+    text = "Thought: There.\nAction: click(start_box='(5,2)')"
+    plain = list(to_openai_chunks(stream([text], "ui_tars_1_0")))
+    deltas = [chunk["choices"][0]["delta"] for chunk in plain]
+    (action,) = [delta["outspoken"]["actions"][0] for delta in deltas if "outspoken" in delta]
+    assert (action["type"], action["point"]["x"]) == ("click", 5.0)
+    assert plain[-1]["choices"][0]["finish_reason"] == "stop"
+    as_call = to_openai(parse(text, "ui_tars_1_0"), action_tool="computer")["choices"][0]
+    (call,) = as_call["message"]["tool_calls"]
+    assert call["function"]["name"] == "computer"
+    assert '"type": "click"' in call["function"]["arguments"]
+    assert as_call["finish_reason"] == "tool_calls"
+
+
+def test_error_is_the_last_event() -> None:
+    events: Events = [ev.TextDelta("A"), Failed(ProviderError(message="overloaded", type="busy", code="c"))]
+    chunks = list(to_openai_chunks(events))
+    assert chunks[-1] == {"error": {"message": "overloaded", "type": "busy", "param": None, "code": "c"}}
+    with pytest.raises(openai.APIError, match="overloaded"):
+        accumulated(b"".join(sse(chunks, "openai")))

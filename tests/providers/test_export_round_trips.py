@@ -1,0 +1,264 @@
+"""Events that are exported and read again: what a protocol carries comes back unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from outspoken import Done, ReasoningDelta, ReasoningEnd, Reply, TextDelta, ToolCallStart, ToolCallUnfinished, parse
+from outspoken import stream as parsed
+from outspoken.providers import (
+    LLMResponseParser,
+    ProviderFormatError,
+    ProviderReply,
+    ProviderStream,
+    ReasoningSigned,
+    Usage,
+)
+from outspoken.providers.events import ProviderEvent
+from outspoken.providers.export.anthropic import ato_anthropic_events, to_anthropic_events
+from outspoken.providers.export.chat_completions import ato_openai_chunks, to_openai, to_openai_chunks
+from outspoken.providers.export.responses import ato_openai_responses, to_openai_responses
+from outspoken.providers.export.sse import Protocol, sse
+from outspoken.providers.export.vercel import ato_vercel_parts, to_vercel_parts
+from outspoken.results.message_text import MessageBuilder
+from tests.providers.export_streams import (
+    Events,
+    calls_of,
+    corpus_streams,
+    error_of,
+    reply_of,
+    streams,
+    text_of,
+    unfinished,
+)
+from tests.providers.test_providers_recorded import RECORDED, provider, rows
+
+WAYS: dict[Protocol, Callable[..., Iterator[Any]]] = {
+    "openai": to_openai_chunks,
+    "anthropic": to_anthropic_events,
+    "openai_responses": to_openai_responses,
+}
+
+
+def again(events: Events, protocol: Protocol) -> tuple[Events, ProviderReply]:
+    """What a stream says after it has gone out and come back in, in pieces of any size."""
+    body = b"".join(sse(WAYS[protocol](events), protocol))
+    stream = ProviderStream(protocol, None)
+    found: Events = []
+    chance = random.Random(len(body))
+    while body:
+        size = chance.randint(1, 90)
+        found += stream.feed(body[:size])
+        body = body[size:]
+    found += stream.close()
+    assert stream.reply
+    return found, stream.reply
+
+
+def payloads_of(reply: Reply) -> list[tuple[str, Any, str]]:
+    """The payloads of a reply, usable or not."""
+    return [(segment.type, segment.data, segment.status) for segment in reply.segments if segment.kind == "payload"]
+
+
+def thoughts(reply: Reply) -> list[str]:
+    """The blocks of reasoning that have a text."""
+    return [segment.text for segment in reply.segments if segment.kind == "reasoning" and segment.text]
+
+
+def is_interleaved(events: Events) -> bool:
+    """Does reasoning go on after something else came between?"""
+    thinks = interrupted = False
+    for event in events:
+        if isinstance(event, ReasoningDelta) and event.text:
+            if interrupted:
+                return True
+            thinks = True
+        elif isinstance(event, ReasoningEnd):
+            thinks = interrupted = False
+        elif isinstance(event, ReasoningSigned):
+            interrupted = interrupted or (thinks and event.redacted)
+        elif not isinstance(event, ReasoningDelta) and getattr(event, "text", "?"):
+            interrupted = interrupted or thinks
+    return False
+
+
+def text_in_blocks(events: Events) -> str:
+    """All text of a stream where each run of it is a block of its own, as in Anthropic's messages."""
+    message, pieces, thinks = MessageBuilder(), list[str](), False
+    for event in events:
+        if isinstance(event, TextDelta):
+            pieces.append(message.text(event.text))
+        thought = isinstance(event, ReasoningDelta) and event.text != ""
+        if isinstance(event, ToolCallStart) or (thought and not thinks):
+            message.border()
+        thinks = not isinstance(event, ReasoningEnd) and (thinks or thought)
+    return "".join([*pieces, message.close()])
+
+
+def check_same(before: Events, protocol: Protocol) -> None:
+    """What comes back is the same reply: all that it says, in its blocks, and how it ends."""
+    events, found = again(before, protocol)
+    reply = reply_of(before)
+    assert text_of(before) == reply.text
+    assert found.text == (text_in_blocks(before) if protocol == "anthropic" else reply.text)
+    if protocol == "openai" and is_interleaved(before):  # a completion cannot say that a block goes on
+        assert "".join(thoughts(found)) == "".join(thoughts(reply))
+    else:
+        assert thoughts(found) == thoughts(reply)
+    assert payloads_of(found) == payloads_of(reply)
+    known, said = calls_of(before), calls_of(events)
+    assert [call.name for call in said] == [call.name for call in known]
+    for mine, call in zip(said, known, strict=True):
+        if call.finished:
+            assert json.loads(mine.arguments) == json.loads(call.arguments)
+    if isinstance(reply, ProviderReply):
+        check_same_provider(found, reply)
+    if found.error is None:
+        assert found.finish_reason in ("length", "content_filter", "refusal") or not unfinished(reply)
+    if not unfinished(reply) and found.error is None:
+        assert [call.arguments for call in found.tool_calls] == [call.arguments for call in reply.tool_calls]
+
+
+def check_same_provider(found: ProviderReply, reply: ProviderReply) -> None:
+    """What a provider says of its response comes back as well."""
+    if reply.id:
+        assert (found.id, found.model) == (reply.id, reply.model)
+    signed = sorted([(signature.data, signature.redacted) for signature in reply.signatures])
+    assert sorted([(signature.data, signature.redacted) for signature in found.signatures]) == signed
+    error = error_of(reply)
+    assert (found.error.message if found.error else None) == (error.message if error else None)
+    if error is not None:  # with which a stream ends, in all protocols
+        return
+    assert found.refusal == reply.refusal
+    if reply.usage is not None:
+        assert found.usage is not None
+        assert counts(found.usage) == counts(reply.usage)
+    ends: dict[str | None, str] = {"stop": "stop", "tool_calls": "tool_calls", "length": "length"}
+    if not unfinished(reply) and not reply.refusal and reply.finish_reason in ends:
+        called = reply.finish_reason != "length" and reply.tool_calls
+        assert found.finish_reason in ("tool_calls" if called else ends[reply.finish_reason], "stop")
+
+
+def counts(usage: Usage) -> tuple[int, ...]:
+    """Tokens; what is not counted is 0."""
+    return (usage.input_tokens or 0, usage.output_tokens or 0, usage.cached_tokens or 0)
+
+
+@pytest.mark.parametrize("protocol", WAYS)
+def test_corpus(protocol: Protocol) -> None:
+    for events in corpus_streams():
+        check_same(events, protocol)
+
+
+@pytest.mark.parametrize("protocol", WAYS)
+@given(before=streams())
+def test_any_stream(protocol: Protocol, before: Events) -> None:
+    check_same(before, protocol)
+
+
+def recorded() -> Iterator[tuple[str, Events]]:
+    """The events of all answers that were recorded, streams and whole ones."""
+    for row in rows():
+        stream = ProviderStream(provider(row), None)
+        try:
+            events = stream.feed(row.body.encode()) + stream.close()
+        except ProviderFormatError:
+            continue  # no answer of a model: embeddings and the like
+        yield row.id, events
+
+
+@pytest.mark.parametrize("protocol", WAYS)
+def test_recorded(protocol: Protocol) -> None:
+    count = 0
+    for name, events in recorded():
+        count += 1
+        try:
+            check_same(events, protocol)
+        except AssertionError as error:
+            raise AssertionError(name) from error
+    assert count > 200 or not RECORDED.exists()
+
+
+BROKEN_OFF = ("Hi.", "<function_calls>\n<invoke", ' name="find_')
+
+
+@pytest.mark.parametrize("protocol", WAYS)
+def test_unannounced_call_is_only_in_the_extension(protocol: Protocol) -> None:
+    events: Events = list(parsed(BROKEN_OFF, "anthropic_xml"))
+    assert [type(event) for event in events[-2:]] == [ToolCallUnfinished, Done]
+    assert not any(isinstance(event, ToolCallStart) for event in events)
+    found, reply = again(events, protocol)
+    assert calls_of(found) == []
+    assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Hi.", [], "length")
+    body = b"".join(sse(WAYS[protocol](events), protocol)).decode()
+    item = '{"index":0,"name":"find_","arguments":"","status":"truncated","id":null,"call":null}'
+    assert item in body
+
+
+def test_calls_after_an_unannounced_one_keep_their_index() -> None:
+    stream, parser = ProviderStream("anthropic", "anthropic_xml"), LLMResponseParser(format="anthropic_xml")
+    events: Events = []
+    for index, block in enumerate(
+        [{"type": "text", "text": "".join(BROKEN_OFF)}, {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]
+    ):
+        for chunk in (
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_stop", "index": index},
+        ):
+            events += stream.feed(chunk)
+            parser.parse_anthropic(chunk)
+    events += stream.close()
+    parser.close()
+    assert [call.name for call in calls_of(events)] == ["f"]
+    assert [(call["index"], call["function"]["arguments"], call["status"]) for call in parser.tool_calls] == [
+        (1, '{"x": 1}', "ok")
+    ]
+    for protocol in WAYS:
+        check_same(events, protocol)
+
+
+@pytest.mark.parametrize(
+    ("plain", "asynchronous", "more"),
+    [
+        (to_openai_chunks, ato_openai_chunks, {"created": 1}),
+        (to_openai_responses, ato_openai_responses, {"created": 1}),
+        (to_anthropic_events, ato_anthropic_events, {}),
+        (to_vercel_parts, ato_vercel_parts, {}),
+    ],
+)
+@pytest.mark.parametrize("text", ["<think>a</think>b", '<tool_call>{"name": "f", "arguments": {"a": 1'])
+def test_asynchronous(plain: Any, asynchronous: Any, more: dict[str, Any], text: str) -> None:
+    async def arriving() -> AsyncIterator[ProviderEvent]:
+        for event in parsed([text], "hermes"):
+            yield event
+
+    async def collected() -> list[Any]:
+        return [part async for part in asynchronous(arriving(), id="x", **more)]
+
+    whole = list(plain(parsed([text], "hermes"), id="x", **more))
+    assert whole
+    assert asyncio.run(collected()) == whole
+
+
+def test_wrong_arguments_are_named() -> None:
+    odd: Any = 7
+    reply: Any = parse("Moss")
+    for call, message in (
+        (lambda: to_openai_chunks(reply), "`events` is a Reply; expected an iterable of events"),
+        (lambda: to_vercel_parts(odd), "`events` is an int; expected an iterable of events"),
+        (lambda: ato_openai_chunks(odd), "`events` is an int; expected an asynchronous iterable of events"),
+        (lambda: to_openai_chunks(odd), "`events` is an int; expected an iterable of events"),
+        (lambda: to_openai(odd), "`reply` is an int; expected Reply"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value) == message
+    with pytest.raises(ValueError, match="`protocol` is 'opnai'; expected one of \"openai\", "):
+        sse([], "opnai")  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,252 @@
+"""Anthropic's Messages: blocks of all kinds, interleaved, cut off and wrong; whole messages like their streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outspoken import ReasoningDelta, TextDelta
+from outspoken.providers import ProviderFormatError, parse_response
+from outspoken.providers import ProviderStream as Stream
+from tests.providers.provider_events import calls_of, dumped, feed
+
+
+def start(index: int, kind: str, **more: Any) -> dict[str, Any]:
+    """The event with which a block begins."""
+    return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **more}}
+
+
+def delta(index: int, kind: str, **more: Any) -> dict[str, Any]:
+    """An event with a piece of a block."""
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
+
+
+def stop(index: int) -> dict[str, Any]:
+    """The event with which a block ends."""
+    return {"type": "content_block_stop", "index": index}
+
+
+BEGUN: dict[str, Any] = {
+    "type": "message_start",
+    "message": {"id": "m1", "model": "claude", "content": [], "usage": {"input_tokens": 7, "output_tokens": 1}},
+}
+
+
+def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
+    """The events with which a message ends."""
+    return [
+        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 12}},
+        {"type": "message_stop"},
+    ]
+
+
+BLOCKS = [
+    start(0, "thinking", thinking="", signature=""),
+    delta(0, "thinking_delta", thinking="The tide "),
+    {"type": "ping"},
+    delta(0, "thinking_delta", thinking="turns."),
+    delta(0, "signature_delta", signature="c2ln"),
+    stop(0),
+    start(1, "redacted_thinking", data="ZGF0YQ=="),
+    stop(1),
+    start(2, "text", text=""),
+    delta(2, "text_delta", text="I look "),
+    delta(2, "citations_delta", citation={"type": "page_location", "cited_text": "High tide"}),
+    delta(2, "text_delta", text="it up."),
+    stop(2),
+    start(3, "server_tool_use", id="s1", name="web_search", input={}),
+    delta(3, "input_json_delta", partial_json='{"query": '),
+    delta(3, "input_json_delta", partial_json='"tides"}'),
+    stop(3),
+    start(4, "web_search_tool_result", tool_use_id="s1", content=[]),
+    stop(4),
+    start(5, "tool_use", id="t1", name="tides", input={}),
+    delta(5, "input_json_delta", partial_json=""),
+    delta(5, "input_json_delta", partial_json='{"day": 3'),
+    delta(5, "input_json_delta", partial_json="}"),
+    stop(5),
+]
+
+
+def test_all_blocks_of_a_message() -> None:
+    reply = feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic")
+    assert (reply.id, reply.model, reply.reasoning, reply.text) == ("m1", "claude", "The tide turns.", "I look it up.")
+    assert calls_of(reply) == [("t1", "tides", {"day": 3})]
+    assert [p.type for p in reply.payloads] == ["citation", "server_tool_use", "web_search_tool_result"]
+    assert reply.payloads[1].data == {
+        "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}
+    }  # fmt: skip
+    assert [(s.segment, s.data, s.redacted) for s in reply.signatures] == [(0, "c2ln", False), (1, "ZGF0YQ==", True)]
+    assert (reply.finish_reason, reply.stop_reason) == ("tool_calls", "tool_use")
+    assert reply.usage is not None
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (7, 12)
+
+
+def test_a_whole_message_is_its_stream() -> None:
+    content: list[Any] = [
+        {"type": "thinking", "thinking": "The tide turns.", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "ZGF0YQ=="},
+        {"type": "text", "text": "I look it up.", "citations": [{"type": "page_location", "cited_text": "High tide"}]},
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
+        {"type": "tool_use", "id": "t1", "name": "tides", "input": {"day": 3}},
+    ]
+    usage = {"input_tokens": 7, "output_tokens": 12}
+    whole: dict[str, Any] = {
+        "type": "message",
+        "id": "m1",
+        "model": "claude",
+        "content": content,
+        "stop_reason": "tool_use",
+        "usage": usage,
+    }
+    streamed = dumped(feed([BEGUN, *BLOCKS, *ended("tool_use")], "anthropic"))
+    found = dumped(parse_response(whole, "anthropic"))
+    for reply in (streamed, found):
+        for segment in reply["segments"]:  # where a citation stood within the text is in the stream only
+            segment.pop("span")
+    assert found == streamed
+
+
+def test_interleaved_blocks_stay_whole() -> None:
+    reply = feed(
+        [
+            BEGUN,
+            start(0, "thinking", thinking="A"),
+            start(1, "text", text="C"),
+            start(2, "tool_use", id="t", name="f", input={}),
+            start(3, "text", text="E"),
+            delta(2, "input_json_delta", partial_json='{"n"'),
+            delta(0, "thinking_delta", thinking="B"),
+            delta(3, "text_delta", text="F"),
+            delta(1, "text_delta", text="D"),
+            stop(0),
+            delta(2, "input_json_delta", partial_json=": 1}"),
+            stop(2),
+            stop(1),
+            stop(3),
+            *ended(),
+        ],
+        "anthropic",
+    )
+    assert [segment.kind for segment in reply.segments] == ["reasoning", "text", "tool_call", "text"]
+    assert (reply.reasoning, reply.text, calls_of(reply)) == ("AB", "CD EF", [("t", "f", {"n": 1})])
+
+
+def test_a_second_thinking_block_does_not_erase_the_first() -> None:
+    blocks = [start(0, "thinking", thinking="One."), stop(0), start(1, "thinking", thinking="Two."), stop(1)]
+    assert feed([BEGUN, *blocks, *ended()], "anthropic").reasoning == "One.\n\nTwo."
+
+
+@pytest.mark.parametrize(("reason", "status"), [("max_tokens", "truncated"), ("tool_use", "repaired")])
+def test_call_truncated_by_the_limit_is_not_repaired(reason: str, status: str) -> None:
+    blocks = [
+        start(0, "tool_use", id="t", name="f", input={}),
+        delta(0, "input_json_delta", partial_json='{"a": 1'),
+        stop(0),
+    ]
+    reply = feed([BEGUN, *blocks, *ended(reason)], "anthropic")
+    assert [segment.status for segment in reply.segments if segment.kind == "tool_call"] == [status]
+
+
+def test_input_in_the_block_start() -> None:
+    blocks = [start(0, "tool_use", id="t", name="f", input={"a": 1}), stop(0)]
+    assert calls_of(feed([BEGUN, *blocks, *ended("tool_use")], "anthropic")) == [("t", "f", {"a": 1})]
+
+
+def test_unfinished_server_tool_is_kept() -> None:
+    blocks = [start(0, "server_tool_use", id="s", name="web_search"), delta(0, "input_json_delta", partial_json='{"q')]
+    reply = feed([BEGUN, *blocks], "anthropic")
+    (payload,) = reply.unfinished_payloads
+    assert (payload.type, payload.data["input"], payload.status) == ("server_tool_use", '{"q', "truncated")
+    assert reply.status == "truncated"
+    use = {"toolUse": {"toolUseId": "s", "name": "code", "type": "server_tool_use"}}
+    reply = feed([{"contentBlockStart": {"contentBlockIndex": 0, "start": use}}], "bedrock")
+    (payload,) = reply.unfinished_payloads
+    assert (payload.type, payload.data["name"], payload.status) == ("server_tool_use", "code", "truncated")
+
+
+def test_an_error_of_the_stream() -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "r"}
+    reply = feed([BEGUN, start(0, "text", text="So"), error], "anthropic")
+    assert reply.error is not None
+    assert (reply.text, reply.error.type, reply.error.message) == ("So", "overloaded_error", "Overloaded")
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (start(0, "text", text=3), "`content_block.text` is the number 3"),
+        (delta(4, "input_json_delta", partial_json="{"), "a delta of a block that has begun; block 4 has not"),
+        ({"type": "content_block_delta", "index": 0}, "`delta` is missing; expected an object"),
+        ({"type": "message", "content": "Moss"}, "`content` is the text 'Moss'; expected a list"),
+        ({"kind": "message"}, "`type` is missing"),
+    ],
+)
+def test_other_events_are_rejected(event: Any, told: str) -> None:
+    with pytest.raises(ProviderFormatError) as caught:
+        Stream("anthropic").feed(event)
+    assert told in str(caught.value)
+
+
+def test_events_come_as_soon_as_they_can() -> None:
+    stream = Stream("anthropic")
+    stream.feed(BEGUN)
+    assert stream.feed(start(0, "thinking", thinking="A")) == [ReasoningDelta("A")]
+    assert stream.feed(delta(0, "thinking_delta", thinking="B")) == [ReasoningDelta("B")]
+    assert stream.feed(start(1, "text", text="C")) == [TextDelta("C")]
+
+
+KINDS: list[Any] = ["text", "thinking", "tool_use", "redacted_thinking", "server_tool_use"]
+
+
+def block(index: int, kind: str, signed: bool) -> list[dict[str, Any]]:
+    """The events of one block."""
+    begun: dict[str, Any] = {
+        "text": {"text": ""},
+        "thinking": {"thinking": ""},
+        "redacted_thinking": {"data": f"e{index}"},
+    }.get(kind, {"id": f"c{index}", "name": "find", "input": {}})
+    pieces: list[dict[str, Any]] = {
+        "text": [delta(index, "text_delta", text=f"T{index}"), delta(index, "text_delta", text="t")],
+        "thinking": [delta(index, "thinking_delta", thinking=f"K{index}"), delta(index, "thinking_delta", thinking="k")]
+        + ([delta(index, "signature_delta", signature=f"s{index}")] if signed else []),
+        "redacted_thinking": [],
+    }.get(kind, [delta(index, "input_json_delta", partial_json=piece) for piece in ('{"x":', f" {index}}}")])
+    return [start(index, kind, **begun), *pieces, {"type": "content_block_stop", "index": index}]
+
+
+def number(index: int) -> dict[str, Any]:
+    """The arguments of the call in a block."""
+    return {"x": index}
+
+
+@given(
+    kinds=st.lists(st.tuples(st.sampled_from(KINDS), st.booleans()), min_size=1, max_size=5),
+    chance=st.randoms(use_true_random=False),
+)
+def test_interleaved_blocks_keep_their_order(kinds: list[tuple[str, bool]], chance: Any) -> None:
+    waiting = [block(index, *kind) for index, kind in enumerate(kinds)]
+    open_blocks: list[list[dict[str, Any]]] = []
+    events: list[Any] = [BEGUN]
+    while waiting or open_blocks:
+        if waiting and (not open_blocks or chance.random() < 0.4):
+            open_blocks.append(waiting.pop(0))
+            events.append(open_blocks[-1].pop(0))
+            continue
+        one = chance.choice(open_blocks)
+        events.append(one.pop(0))
+        open_blocks = [other for other in open_blocks if other]
+    reply = feed([*events, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}], "anthropic")
+    meant: dict[str, Callable[[int], Any]] = {"text": "T{}t".format, "thinking": "K{}k".format, "tool_use": number}
+    said_kinds = ("text", "reasoning", "tool_call")
+    got = [getattr(s, "text", None) or getattr(s, "arguments", None) for s in reply.segments if s.kind in said_kinds]
+    assert got == [meant[kind](index) for index, (kind, _) in enumerate(kinds) if kind in meant]
+    assert sorted(s.data for s in reply.signatures) == sorted(
+        [f"e{i}" for i, (kind, _) in enumerate(kinds) if kind == "redacted_thinking"]
+        + [f"s{i}" for i, (kind, signed) in enumerate(kinds) if kind == "thinking" and signed]
+    )

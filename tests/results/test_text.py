@@ -1,0 +1,270 @@
+"""The text of a reply: how it is joined where something was removed, and that all doors give the same text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+from typing import Any
+
+from outspoken import Done, Reply, TextDelta, parse, stream
+from outspoken.grammar.registry import automaton
+from outspoken.providers import ProviderStream, parse_response
+from outspoken.providers.export.anthropic import to_anthropic
+from outspoken.providers.export.chat_completions import to_openai, to_openai_chunks
+from outspoken.providers.export.responses import to_openai_response
+from outspoken.providers.export.vercel import to_vercel
+from outspoken.serving.rewriter import CompletionRewriter, StreamRewriter
+from outspoken.serving.settings import ServerSettings
+from tests.cases import CASES, FORMATS, Case
+from tests.loops import in_one_item
+from tests.serving.serving import chunk, completion, event
+
+#: White space round what is removed, and what is left of it between two words.
+GAPS = [
+    ("", "", " "),
+    (" ", " ", " "),
+    ("", "\n", "\n"),
+    ("\n", " ", "\n"),
+    ("\r\n", "", "\n"),
+    ("\n\n", "\n", "\n\n"),
+    (" ", "\n\n\n", "\n\n"),
+    ("\n", "\n\n  ", "\n\n  "),
+]
+
+
+def markup_of(format_: str) -> Iterator[Case]:
+    """Sound cases of a format that consist of calls, reasoning and the like, without any text."""
+    for case in CASES:
+        if case.format == format_ and case.kind == "ok" and not case.options:
+            reply = case.parse()
+            if reply.segments and all(
+                s.kind in ("tool_call", "reasoning", "action", "payload") for s in reply.segments
+            ):
+                yield case
+
+
+def between(format_: str, case: Case, before: str, after: str) -> tuple[str, Reply] | None:
+    """A case with a word on either side, if the format reads it so."""
+    text = f"One{before}{case.text.strip()}{after}two"
+    reply = parse(text, format_)
+    shown = [segment.text.strip() for segment in reply.segments if segment.kind == "text"]
+    return (text, reply) if shown == ["One", "two"] else None
+
+
+def test_words_on_both_sides_of_markup_are_separated_alike_in_all_formats() -> None:
+    """Where calls or reasoning stood between two texts, the white space on both sides decides what separates them."""
+    found: set[str] = set()
+    for format_ in FORMATS:
+        case = next((c for c in markup_of(format_) if between(format_, c, "\n", "\n")), None)
+        for before, after, separator in Random(format_).sample(GAPS, 3) if case else ():
+            assert case is not None
+            read = between(format_, case, before, after)
+            if read is None:
+                continue  # a marker that wants a line of its own
+            text, reply = read
+            found.add(format_)
+            assert reply.text == f"One{separator}two", (format_, text)
+            assert_same_everywhere(text, format_, reply, streamed=len(found) % 6 == 0)
+    assert len(found) >= 60, sorted(set(FORMATS) - found)
+
+
+def assert_same_everywhere(text: str, format_: str, reply: Reply, *, streamed: bool) -> None:
+    """All that gives the text of a reply gives the same. The invariants stream in all formats."""
+    if streamed:
+        size = Random(text).choice((1, 3, 7))
+        deltas = [e.text for e in stream(pieces(text, size), format_) if isinstance(e, TextDelta)]
+        assert "".join(deltas) == reply.text, (format_, text, deltas)
+    assert reply.to_message()["message"] == reply.text
+    if not reply.unfinished_tool_calls and not reply.envelope:
+        assert reply.to_envelope()["content"] == reply.text
+    assert to_openai(reply)["choices"][0]["message"]["content"] == reply.text
+    assert joined(to_anthropic(reply)["content"]) == reply.text
+    assert joined(to_openai_response(reply)["output"]) == reply.text
+    assert joined(to_vercel(reply)["parts"]) == reply.text
+
+
+def pieces(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def joined(parts: list[dict[str, Any]]) -> str:
+    """The text of blocks, items or parts."""
+    inner = [found for part in parts for found in part.get("content", [part])]
+    return "".join([part["text"] for part in inner if part["type"] in ("text", "output_text")])
+
+
+CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+
+@in_one_item(
+    "text, expected",
+    [
+        (f"A. {CALL} B.", "A. B."),
+        ("# Title\n\n<think>a</think>\n\n- item", "# Title\n\n- item"),
+        (f"One{CALL}, two", "One, two"),
+        (f"One {CALL}\n\n{CALL} two", "One two"),
+        (f"Only\n{CALL}\n", "Only"),
+        (f"\n{CALL}\nOnly", "Only"),
+        (f"{CALL}\n", ""),
+        (" as it is \n", " as it is \n"),
+        (" \n", " \n"),
+    ],
+)
+def test_the_rule(text: str, expected: str) -> None:
+    """Ends without markup keep their white space; next to markup nothing of it remains."""
+    for format_ in ("hermes", "auto"):
+        reply = parse(text, format_)
+        assert reply.text == expected
+        for size in range(1, 9):
+            deltas = [e.text for e in stream(pieces(text, size), format_) if isinstance(e, TextDelta)]
+            assert "".join(deltas) == expected
+            assert all(deltas)
+
+
+def test_the_separator_is_sent_with_the_text_behind_it() -> None:
+    deltas = [e.text for e in stream(["A.", "\n", CALL, "\n\n", "B."], "hermes") if isinstance(e, TextDelta)]
+    assert deltas == ["A.", "\n\nB."]
+
+
+def test_segments_keep_their_own_text() -> None:
+    text = f"A. {CALL} B."
+    reply = parse(text, "hermes")
+    shown = [segment for segment in reply.segments if segment.kind == "text"]
+    assert [(s.text, text[slice(*s.span)]) for s in shown] == [("A.", "A."), ("B.", "B.")]
+
+
+def test_the_proxy_gives_the_same_text() -> None:
+    for (before, after, separator), size in product(GAPS, (1, 5)):
+        text = f"One{before}{CALL}{after}two"
+        rewriter = CompletionRewriter(ServerSettings(upstream="http://localhost", format="hermes"), {})
+        whole = rewriter.rewrite(completion({"role": "assistant", "content": text}))
+        assert whole["choices"][0]["message"]["content"] == f"One{separator}two"
+        streamed = StreamRewriter(rewriter)
+        sent = [part for piece in pieces(text, size) for part in streamed.feed(event(chunk({"content": piece})))]
+        sent += [*streamed.feed(event(chunk({}, "stop"))), *streamed.feed(b"data: [DONE]\n\n"), *streamed.close()]
+        deltas = [choice["delta"].get("content") for part in sent for choice in part.get("choices", ())]
+        assert "".join(filter(None, deltas)) == f"One{separator}two"
+
+
+# blocks of a provider
+
+
+def anthropic(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "message", "id": "m", "model": "m", "role": "assistant", "content": list(blocks)}
+
+
+def test_blocks_of_a_provider_do_not_run_together() -> None:
+    """Text blocks with something between them are separated; those that meet are one text, as with citations."""
+    call: dict[str, Any] = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    for first, second, expected in [
+        ("A.", "B.", "A. B."),
+        ("A.\n\n\n", "B.", "A.\n\n\nB."),
+        ("A.", "\nB.", "A.\nB."),
+        ("A", ".", "A."),
+    ]:
+        texts: list[dict[str, Any]] = [{"type": "text", "text": first}, {"type": "text", "text": second}]
+        reply = parse_response(anthropic(texts[0], call, texts[1]), "anthropic")
+        assert reply.text == expected
+        assert "".join([e.text for e in stream_of(texts[0], call, texts[1]) if isinstance(e, TextDelta)]) == expected
+        assert joined(to_anthropic(reply)["content"]) == expected
+        assert parse_response(anthropic(*texts), "anthropic").text == first + second
+    chunks = list(to_openai_chunks(stream_of(texts[0], call, texts[1])))
+    assert "".join([c["choices"][0]["delta"].get("content") or "" for c in chunks if c["choices"]]) == "A."
+
+
+def stream_of(*blocks: dict[str, Any]) -> Iterator[Any]:
+    """The events of a streamed message with some blocks."""
+    made = ProviderStream("anthropic")
+    yield from made.feed({"type": "message_start", "message": anthropic()})
+    for number, block in enumerate(blocks):
+        begun = {**block, "text": ""} if block["type"] == "text" else block
+        yield from made.feed({"type": "content_block_start", "index": number, "content_block": begun})
+        if block["type"] == "text":
+            delta = {"type": "text_delta", "text": block["text"]}
+            yield from made.feed({"type": "content_block_delta", "index": number, "delta": delta})
+        yield from made.feed({"type": "content_block_stop", "index": number})
+    yield from made.close()
+
+
+def test_content_that_is_one_string_is_not_separated() -> None:
+    """In chat completions, a native call or reasoning between two pieces of the content does not split a word."""
+    made = ProviderStream("openai")
+    for delta in ({"content": "Hel"}, {"reasoning_content": "Hm"}, {"content": "lo"}):
+        made.feed({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]})
+    made.close()
+    assert made.reply is not None
+    assert made.reply.text == "Hello"
+
+
+# reasoning within reasoning
+
+
+def own_tags() -> Iterator[tuple[str, str, str]]:
+    """The tags of reasoning of each format that has them: its name, the opening tag and the closing one."""
+    for format_ in FORMATS:
+        written = {t.short: t.canonical.strip() for t in automaton(format_).tables.terminals.values() if t.canonical}
+        for kind in ("_THINK", "_PLAIN"):
+            if f"{kind}_OPEN" in written and f"{kind}_CLOSE" in written:
+                yield format_, written[f"{kind}_OPEN"], written[f"{kind}_CLOSE"]
+
+
+INNER = ["b", "b {o}c{c} d", "b{c}{o}c"]
+INERT = (
+    '{"name": "rm", "arguments": {}, "action": "rm"}\n<tool_call>\n{"name": "rm", "arguments": {}}\n</tool_call>\nrm()'
+)
+
+
+def test_reasoning_ends_at_the_closing_tag_of_the_first_opening_tag() -> None:
+    """What follows the end of reasoning within reasoning is still reasoning; nothing of it runs."""
+    count = 0
+    for format_, open_, close in own_tags():
+        inner = Random(format_).choice(INNER[:1] if close not in ("</think>", "</seed:think>") else INNER)
+        text = f"{open_}a {open_}{inner.format(o=open_, c=close)}{close} {INERT}\n{close}\nBye."
+        reply = parse(text, format_, prefix="")
+        if [segment.kind for segment in reply.segments] != ["reasoning", "text"]:
+            raise AssertionError((format_, text, reply.segments))
+        assert reply.text == "Bye."
+        assert (reply.reasoning or "").count(open_) == text.count(open_) - 1
+        count += 1
+        if count % 9 == 0:
+            assert list(stream(pieces(text, 3), format_, prefix=""))[-1] == Done(reply)
+    assert count >= 60
+
+
+def test_a_tag_that_reasoning_is_about_opens_nothing() -> None:
+    """In quotes, in brackets or between spaces, a tag is a word; otherwise unclosed reasoning is reported."""
+    for word in ("<think> in prose", "`<think>` tags", '"<think>"', "(<think>)", "<think>, say"):
+        reply = parse(f"<think>I could write {word}</think> answer", "hermes")
+        assert (reply.text, reply.diagnostics) == ("answer", [])
+    lost = parse("<think>I write <think>so</think> answer", "hermes")
+    assert (lost.text, lost.status, [d.code for d in lost.diagnostics]) == ("", "truncated", ["unclosed-reasoning"])
+
+
+def test_reasoning_that_the_prompt_opened_may_open_again() -> None:
+    for prefix, text in product(("<think>\n", "<|im_start|>assistant\n<think>"), ("<think>a</think>b", "a</think>b")):
+        reply = parse(text, "hermes", prefix=prefix)
+        assert (reply.reasoning, reply.text) == ("a", "b")
+
+
+@in_one_item("format_", ["text", "hermes", "thinking_tags", "json", "qwen3_coder", "auto"])
+def test_tags_in_json_strings_are_data(format_: str) -> None:
+    for value in ("<think>no</think>", "say <think>no</think>", "<thinking>", "\\u003c <think>", "'<think>'"):
+        text = f'It was {{"x": "{value}", "y": 1}} so'
+        reply = parse(text, format_)
+        assert (reply.reasoning, reply.text) == (None, text)
+        assert list(stream(pieces(text, 2), format_))[-1] == Done(reply)
+
+
+# the format
+
+
+def test_a_lone_marker_says_no_format() -> None:
+    """A token that ends a turn is no evidence of a format of calls."""
+    tokens = ["</s>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<end_of_turn>", "<|return|>"]
+    for text in [form.format(token) for token in tokens for form in ("Hi{}", "Hi\n{}\n", "{}Hi", "Hi {} there.")]:
+        reply = parse(text)
+        assert reply.format in (None, "text"), text
+        for size in (1, 3):
+            assert list(stream(pieces(text, size)))[-1] == Done(reply)
+    assert parse("<|channel|>final<|message|>Hi<|return|>").format == "harmony"

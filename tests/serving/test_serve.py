@@ -1,0 +1,280 @@
+"""The proxy, with the real client of OpenAI in front of it and a server of the tests behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, cast
+
+import httpx
+import openai
+import pytest
+from openai.types.chat import ChatCompletion
+
+from tests.serving.serving import Server, chunk, completion, event, proxied, streaming, until, whole, written
+
+TEXT = """<think>
+The user wants the weather.
+</think>
+Let me look.
+<tool_call>
+{"name": "get_weather", "arguments": {"city": "Paris"}}
+</tool_call>"""
+TOOLS: Any = [
+    {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+        },
+    }
+]
+
+
+def client(front: Server) -> Any:
+    return openai.OpenAI(api_key="secret", base_url=f"{front.url}/v1", max_retries=0)
+
+
+def asked(**more: Any) -> Any:
+    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], **more}
+
+
+def streamed(front: Server, **more: Any) -> ChatCompletion:
+    """What OpenAI's client has of a stream, once it has ended."""
+    with client(front) as found, found.chat.completions.stream(**asked(**more)) as stream:
+        stream.until_done()
+        return stream.current_completion_snapshot
+
+
+def check_weather(choice: Any) -> None:
+    """The choice is what the text says."""
+    assert choice.finish_reason == "tool_calls"
+    assert choice.message.content == "Let me look."
+    assert choice.message.reasoning_content == "The user wants the weather."
+    (call,) = choice.message.tool_calls
+    assert (call.function.name, json.loads(call.function.arguments)) == ("get_weather", {"city": "Paris"})
+
+
+def test_whole() -> None:
+    answer = whole(completion({"content": TEXT}, usage={"prompt_tokens": 1, "total_tokens": 3}))
+    with proxied(answer) as (front, _, up), client(front) as found:
+        reply = found.chat.completions.create(**asked(tools=TOOLS))
+    check_weather(reply.choices[0])
+    assert reply.usage.total_tokens == 3
+    assert up.asked["tools"] == TOOLS
+
+
+def test_streamed() -> None:
+    with proxied(streaming(written(TEXT))) as (front, _, _):
+        reply = streamed(front, tools=TOOLS)
+    check_weather(reply.choices[0])
+    assert (reply.id, reply.created, reply.model) == ("chatcmpl-9", 5, "mosses-2")
+
+
+def test_calls_have_the_same_ids_whole_and_streamed() -> None:
+    with proxied(streaming(written(TEXT))) as (front, _, upstream):
+        first = streamed(front)
+        upstream.answer = whole(completion({"content": TEXT}))
+        with client(front) as found:
+            second = found.chat.completions.create(**asked())
+    ids = [cast("Any", reply.choices[0].message.tool_calls)[0].id for reply in (first, second)]
+    assert ids[0] == ids[1]
+
+
+def test_calls_of_two_turns_have_other_ids_even_if_the_completions_have_one() -> None:
+    with proxied(whole(completion({"content": TEXT}))) as (front, _, _), client(front) as found:
+        ids: list[str] = []
+        for words in ("?", "And tomorrow?", "And tomorrow?"):
+            (call,) = (
+                found.chat.completions.create(**{**asked(), "messages": [{"role": "user", "content": words}]})
+                .choices[0]
+                .message.tool_calls
+            )
+            ids.append(call.id)
+    assert ids[0] != ids[1] == ids[2]
+
+
+def test_types_come_from_the_tools() -> None:
+    text = '<invoke name="release"><parameter name="version">1.10</parameter></invoke>'
+    tools: Any = [
+        {
+            "type": "function",
+            "function": {
+                "name": "release",
+                "parameters": {"type": "object", "properties": {"version": {"type": "string"}}},
+            },
+        },
+        {"type": "web_search"},
+    ]
+    with proxied(streaming(written(text)), format="anthropic_xml") as (front, _, _):
+        (call,) = cast("Any", streamed(front, tools=tools).choices[0].message.tool_calls)
+    assert call.function.arguments == '{"version": "1.10"}'
+
+
+def test_each_choice_has_its_own_parser() -> None:
+    other = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    pieces = [event(chunk({"role": "assistant", "content": ""}, index=index)) for index in (0, 1)]
+    for place in range(0, max(len(TEXT), len(other)), 4):
+        for index, text in enumerate((TEXT, other)):
+            if text[place : place + 4]:
+                pieces.append(event(chunk({"content": text[place : place + 4]}, index=index)))
+    pieces += [event(chunk({}, "stop", index=index)) for index in (1, 0)]
+    with proxied(streaming([*pieces, b"data: [DONE]\n\n"])) as (front, _, _):
+        reply = streamed(front, n=2)
+    check_weather(reply.choices[0])
+    second: Any = reply.choices[1]
+    assert (second.finish_reason, second.message.tool_calls[0].function.name) == ("tool_calls", "f")
+    assert second.message.tool_calls[0].id != cast("Any", reply.choices[0].message.tool_calls)[0].id
+
+
+def test_whole_with_two_choices() -> None:
+    with proxied(whole(completion({"content": TEXT}, {"content": "No."}))) as (front, _, _), client(front) as found:
+        reply = found.chat.completions.create(**asked(n=2))
+    check_weather(reply.choices[0])
+    assert (reply.choices[1].message.content, reply.choices[1].finish_reason) == ("No.", "stop")
+
+
+NATIVE = [
+    chunk({"role": "assistant", "content": None, "reasoning": "Hm."}),
+    chunk(
+        {"tool_calls": [{"index": 0, "id": "call_x", "type": "function", "function": {"name": "f", "arguments": ""}}]}
+    ),
+    chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"a"'}}]}),
+    chunk({"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}),
+    chunk({}, "tool_calls"),
+]
+
+
+def test_native_calls_and_reasoning_pass_unchanged() -> None:
+    with proxied(streaming([*map(event, NATIVE), b"data: [DONE]\n\n"])) as (front, _, _):
+        choice: Any = streamed(front).choices[0]
+    assert (choice.message.reasoning, choice.finish_reason) == ("Hm.", "tool_calls")
+    (call,) = choice.message.tool_calls
+    assert (call.id, call.function.name, call.function.arguments) == ("call_x", "f", '{"a":1}')
+
+
+def test_native_calls_pass_unchanged_in_whole_responses() -> None:
+    call = {"id": "call_x", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
+    message = {"content": None, "tool_calls": [call], "reasoning": "Hm.", "annotations": []}
+    with proxied(whole(completion(message, finish="tool_calls"))) as (front, _, _), client(front) as found:
+        choice: Any = found.chat.completions.create(**asked()).choices[0]
+    assert choice.message.tool_calls[0].model_dump(exclude_none=True) == call
+    assert (choice.message.reasoning, choice.message.annotations) == ("Hm.", [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_native_reasoning_is_not_searched_in_the_text(stream: bool) -> None:
+    """The prompts of this format open the reasoning; the upstream has taken it out, and left the calls."""
+    call = '<minimax:tool_call>\n<invoke name="f">\n</invoke>\n</minimax:tool_call>'
+    parts = [{"reasoning_content": "Hm."}, {"content": "Let me look.\n"}, {"content": call}]
+    pieces = [event(chunk(part)) for part in [{"role": "assistant", "content": ""}, *parts]]
+    answer = streaming([*pieces, event(chunk({}, "stop")), b"data: [DONE]\n\n"])
+    if not stream:
+        answer = whole(completion({"reasoning_content": "Hm.", "content": f"Let me look.\n{call}"}))
+    with proxied(answer, format="minimax_m2") as (front, _, _):
+        if stream:
+            choice: Any = streamed(front).choices[0]
+        else:
+            choice = client(front).chat.completions.create(**asked()).choices[0]
+    assert (choice.message.reasoning_content, choice.message.content.strip()) == ("Hm.", "Let me look.")
+    assert [made.function.name for made in choice.message.tool_calls] == ["f"]
+
+
+def test_other_content_passes_unchanged() -> None:
+    token: Any = {"token": "Hi", "logprob": -0.5, "bytes": None, "top_logprobs": []}
+    logprobs: Any = {"content": [token], "refusal": None}
+    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
+    last: Any = {**chunk({}), "choices": [], "usage": usage}
+    pieces = [
+        event({**chunk({"content": "Hi"}, logprobs=logprobs), "system_fingerprint": "fp"}),
+        event(chunk({"reasoning_details": [{"type": "reasoning.encrypted", "data": "zz", "index": 0}]})),
+        event(chunk({}, "stop")),
+        event(last),
+        b"data: [DONE]\n\n",
+    ]
+    with proxied(streaming(pieces)) as (front, _, _), client(front) as found:
+        chunks: Any = list(found.chat.completions.create(**asked(stream=True)))
+    said: Any = [part for part in chunks if part.choices and part.choices[0].logprobs]
+    assert said[0].choices[0].logprobs.content[0].token == "Hi"
+    assert "fp" in {part.system_fingerprint for part in chunks}
+    assert any(getattr(part.choices[0].delta, "reasoning_details", None) for part in chunks if part.choices)
+    assert (chunks[-1].choices, chunks[-1].usage.total_tokens) == ([], 9)
+    assert [part.choices[0].finish_reason for part in chunks if part.choices][-1] == "stop"
+
+
+def test_truncated_call_is_reported() -> None:
+    with proxied(streaming(written(TEXT[:-20], finish="length"))) as (front, _, _):
+        choice: Any = streamed(front).choices[0]
+    assert choice.finish_reason == "length"
+    assert choice.message.outspoken["unfinished_tool_calls"][0]["name"] == "get_weather"
+
+
+def test_headers() -> None:
+    said = {"x-request-id": "r7", "keep-alive": "5", "connection": "x-own", "x-own": "1"}
+    answer = whole(completion({"content": "Hi"}), headers=said)
+    with proxied(answer) as (front, _, upstream):
+        sent = {"authorization": "Bearer k", "x-team": "mosses", "te": "trailers", "connection": "x-hop", "x-hop": "1"}
+        found = httpx.post(f"{front.url}/v1/chat/completions", json=asked(), headers=sent)
+    assert upstream.headers["authorization"] == "Bearer k"
+    assert upstream.headers["x-team"] == "mosses"
+    assert not {"te", "x-hop"} & set(upstream.headers)
+    assert found.headers["x-request-id"] == "r7"
+    assert not {"keep-alive", "x-own"} & set(found.headers)
+    assert len(found.headers.get_list("date")) == 1
+
+
+def test_models_health_and_other_paths() -> None:
+    with proxied(whole({})) as (front, _, upstream):
+        with client(front) as found:
+            assert [model.id for model in found.models.list(extra_query={"limit": 3})] == ["mosses-2"]
+        assert upstream.headers["authorization"] == "Bearer secret"
+        assert httpx.get(f"{front.url}/health").json() == {"status": "ok", "active": 0}
+        other = httpx.post(f"{front.url}/v1/embeddings", json={})
+        assert (other.status_code, other.json()["error"]["code"]) == (404, "not_served")
+
+
+async def _many(front: Server, texts: list[str]) -> list[dict[str, str]]:
+    """What the client has of one stream for each text, all of them at once: its strings, joined."""
+    known: Any = openai.AsyncOpenAI(api_key="k", base_url=f"{front.url}/v1", max_retries=0)
+    async with known as found:
+
+        async def one(text: str) -> dict[str, str]:
+            joined: dict[str, str] = {"content": "", "reasoning_content": "", "name": "", "arguments": ""}
+            async for part in await found.chat.completions.create(**asked(user=text, stream=True)):
+                delta = part.choices[0].delta
+                (call,) = delta.tool_calls or [None]
+                for key in joined:
+                    source = getattr(call, "function", None) if key in ("name", "arguments") else delta
+                    joined[key] += getattr(source, key, None) or ""
+            return joined
+
+        return await asyncio.gather(*[one(text) for text in texts])
+
+
+def test_two_hundred_streams_at_once() -> None:
+    """Nothing is lost, nothing comes in another order or to another client."""
+    texts = [
+        f'<think>No. {n}</think>Words {n}.<tool_call>\n{{"name": "f{n}", "arguments": {{"n": {n}}}}}\n</tool_call>'
+        for n in range(200)
+    ]
+
+    async def answer(body: dict[str, Any]) -> Any:
+        return await streaming(written(body["user"], size=16))(body)
+
+    with proxied(answer) as (front, proxy, _):
+        replies = asyncio.run(_many(front, texts))
+        until(lambda: not proxy.active)
+    for n, reply in enumerate(replies):
+        expected = {"content": f"Words {n}.", "reasoning_content": f"No. {n}"}
+        assert reply == {**expected, "name": f"f{n}", "arguments": f'{{"n": {n}}}'}
+
+
+@pytest.mark.parametrize("upstream", ["ftp://x", "mosses", "http://"])
+def test_invalid_upstream_url(upstream: str) -> None:
+    from outspoken.serving.settings import ServerSettings, ServerStartError
+
+    odd: dict[str, Any] = {"upstream": "http://localhost", "max_body": "1"}
+    with pytest.raises(TypeError, match="`max_body` is a str; expected a number"):
+        ServerSettings(**odd)
+    with pytest.raises(ServerStartError, match="is not a server's URL"):
+        ServerSettings(upstream)
