@@ -1,7 +1,8 @@
 """Regular expressions as trees of typed nodes.
 
 Python's parser of regular expressions is private (`re._parser`; `sre_parse` before Python 3.11), and there is no public
-one. This module is the only one in the library that uses it; `tests/patterns/test_patterns.py` fails if what it returns changes.
+one. This module is the only one in the library that uses it; `tests/patterns/test_patterns.py` fails if what it
+returns changes.
 """
 
 from __future__ import annotations

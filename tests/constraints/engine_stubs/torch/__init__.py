@@ -1,4 +1,6 @@
-"""Names of torch that xgrammar and tvm_ffi mention when they are imported; see `tests.constraints.engines`. None of them works."""
+"""Names of torch that xgrammar and tvm_ffi mention when they are imported; see `tests.constraints.engines`.
+
+None of them works."""
 
 
 class Tensor:
