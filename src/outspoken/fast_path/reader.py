@@ -22,6 +22,7 @@ from outspoken.results.settings import Settings
 from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
 from outspoken.semantics.repeated_keys import repeats
+from outspoken.semantics.said import may_be_said
 from outspoken.semantics.segments import reply_of
 
 from .runtime import SEGMENT
@@ -101,6 +102,8 @@ class FastPath:
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
             behind_call = segment.__class__ is ToolCall
+        if may_be_said(raw, output.segments):
+            return True
         if self._prompt_end and self._begins_with_opener(output.segments):
             return True
         return bool(self._openers) and self._ends_in_opener(raw, output.segments)

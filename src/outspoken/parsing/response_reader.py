@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
@@ -13,9 +13,10 @@ from outspoken.results.errors import LimitError, ResponseError
 from outspoken.results.events import Event
 from outspoken.results.message_text import ForwardText
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
-from outspoken.results.replies import Reply
+from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.semantics.builder import Builder
 from outspoken.semantics.embedded_actions import EmbeddedActions, embedded_actions
+from outspoken.semantics.said import Surroundings, settle
 from outspoken.semantics.segments import reply_of
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.unread_markup import markup_search, unread_markup
@@ -34,6 +35,8 @@ class ResponseReader:
     parser_type: type[AutomatonParser] = AutomatonParser
     builder_type: type[Builder] = Builder
     _detector: Detector | None = None
+    #: the segments before it was decided which calls were made
+    _read_segments: list[Any] | None = None
 
     def __init__(
         self,
@@ -164,21 +167,55 @@ class ResponseReader:
         return reply
 
     def _reply(self, raw: str) -> Reply:
-        builder = self._builder
-        recorder = builder.recorder
-        format = self._detector.detected if self._detector is not None else self.format
-        pending = [*recorder.diagnostics, *self._unread_markup(format, recorder.diagnostics)]
+        output, recorder = self._builder.output, self._builder.recorder
+        format, automaton = self.format, self._automaton
+        if self._detector is not None:
+            format = self._detector.detected
+            automaton = self._automaton if format is None else registry.automaton(format)
+        quoted: list[tuple[int, int]] = []
+        if any(type(segment) is ToolCall for segment in output.segments):
+            settled = settle(output.segments, raw, self._automaton, format)
+            self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
+            recorder.diagnostics += settled.diagnostics
+            if settled.is_repaired:
+                recorder.lower_status("repaired")
+        pending = [*recorder.diagnostics, *self._unread_markup(format, automaton, quoted)]
         diagnostics = place_diagnostics(pending, raw) if pending else []
-        return reply_of(raw, format, builder.output, recorder.status, diagnostics, recorder.repairs)
+        return reply_of(raw, format, output, recorder.status, diagnostics, recorder.repairs)
 
-    def _unread_markup(self, format: str | None, known: list[PendingDiagnostic]) -> list[PendingDiagnostic]:
-        output, tools = self._builder.output, self._builder.context.tools
-        refused = [*self._builder.recorder.refused, *(self._detector.refused if self._detector is not None else ())]
+    def _unread_markup(
+        self, format: str | None, automaton: Automaton, quoted: list[tuple[int, int]]
+    ) -> list[PendingDiagnostic]:
+        """Diagnostics for markup that stayed text, but for that of `quoted` calls."""
+        output, tools, recorder = self._builder.output, self._builder.context.tools, self._builder.recorder
+        refused = [*recorder.refused, *(self._detector.refused if self._detector is not None else ())]
         if format is None:
-            return unread_markup(output.segments, None, None, tools, refused)
-        automaton = self._automaton if format == self.format else registry.automaton(format)
-        reported = [found.span for found in known if found.code == "unclosed-markup"]
+            return unread_markup(output.segments, None, None, tools, refused, quoted)
+        reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
         return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported)
+
+    def surroundings(self) -> Surroundings:
+        """What tells which calls of a stream may only be said."""
+        return Surroundings(self.read_raw, self._automaton)
+
+    def read_raw(self, start: int, end: int) -> str:
+        """The text between two offsets in the response, as far as it has come."""
+        start, end, text = max(start, 0), max(end, 0), self._text
+        return text.slice(start, end) if end <= text.end else text.tail(start)[: end - start]
+
+    @property
+    def segments(self) -> list[Any]:
+        """The segments that were read so far, with calls that may only be said."""
+        return self._read_segments if self._read_segments is not None else self._builder.output.segments
+
+    def open_segment(self, pieces: int | None = None) -> Text | Reasoning | None:
+        """The text or reasoning that is still open, with no more than some `pieces` of it; None if there is none."""
+        return self._builder.output.open_segment(pieces)
+
+    @property
+    def length(self) -> int:
+        """The length of the text that has come."""
+        return self._text.length
 
 
 def read_embedded(context: Context, text: str, raw: str, start: int) -> EmbeddedActions:

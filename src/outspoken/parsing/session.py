@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import codecs
+from typing import TYPE_CHECKING
 
 from outspoken.results.arguments import text_of
 from outspoken.results.errors import LimitError, ResponseError, StreamClosedError
-from outspoken.results.events import Done, Event, PlacedText, TextDelta
+from outspoken.results.events import Done, Event, PlacedCallStart, PlacedText, ReasoningEnd, TextDelta
 from outspoken.results.message_text import PlacedMessage
 from outspoken.results.replies import Reply
 
 from .options import FinishReason, ReadOptions, finish_reason_of
 from .response_reader import ResponseReader
+
+if TYPE_CHECKING:
+    from .call_gate import CallGate
+
+#: From these events on, it may have to be decided whether a call was made.
+_IN_DOUBT = (PlacedCallStart, ReasoningEnd)
 
 
 class Session:
@@ -25,6 +32,7 @@ class Session:
         self._reader, self._events = reader, events
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._joiner = TextJoiner(reader)
+        self._gate: CallGate | None = None  # made for the first call
         self.reply: Reply | None = None
 
     def feed(self, chunk: str | bytes | None) -> list[Event]:
@@ -67,16 +75,30 @@ class Session:
         except (LimitError, ResponseError) as error:
             self.reply = error.reply
             raise
-        return [*self._take_events(), *self._end_text(len(self.reply.raw)), Done(self.reply)]
+        length, events = len(self.reply.raw), self._decided(self._events, final=True)
+        if self._gate is not None:
+            events += self._gate.end(length)
+        return [*self._joined(events), *self._end_text(length), Done(self.reply)]
 
     def _take_events(self) -> list[Event]:
         """The events since the last time, with text that is joined."""
         events = self._events
         if not events:
             return []
-        taken = self._joined(events)
+        taken = self._joined(self._decided(events))
         events.clear()
         return taken
+
+    def _decided(self, events: list[Event], *, final: bool = False) -> list[Event]:
+        """The events of calls that were made, as far as that is known; see `CallGate`."""
+        gate = self._gate
+        if gate is None:
+            if not any([type(event) in _IN_DOUBT for event in events]):
+                return events
+            from .call_gate import CallGate
+
+            gate = self._gate = CallGate(self._reader)
+        return gate.take(events, final=final)
 
     def _joined(self, events: list[Event]) -> list[Event]:
         return self._joiner.join(events)

@@ -101,7 +101,7 @@ class Speculation:
             return events
         if call.partial_text is not None:
             return _without_first(events, call.partial_text.delta, "text", len(call.partial_text.sent))
-        events = [event for event in events if not (type(event) is ToolCallStart and event.index == call.index)]
+        events = [event for event in events if not (isinstance(event, ToolCallStart) and event.index == call.index)]
         return _without_first(events, ToolCallDelta, "arguments", len("".join(call.parts or ())))
 
 

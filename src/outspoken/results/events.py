@@ -71,6 +71,13 @@ class ToolCallStart:
 
 
 @dataclass(frozen=True)
+class PlacedCallStart(ToolCallStart):
+    """A call has started, before it is known whether it was made or only said. It starts at an offset of the raw text."""
+
+    start: int
+
+
+@dataclass(frozen=True)
 class ToolCallDelta:
     """More of a call's arguments as JSON text; the concatenation of all deltas is its `arguments_text`."""
 

@@ -11,7 +11,7 @@ from outspoken.grammar.value_markup import value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
-from outspoken.results.events import ToolCallDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
+from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished
 from outspoken.results.replies import Status
 
 from . import repeated_keys, taken_in, unknown_keys
@@ -66,7 +66,7 @@ class CallBuilder:
         output.call_count += 1
         if output.events is not None:
             output.flush()
-            output.events.append(ToolCallStart(node.index, node.id, node.name))
+            output.events.append(PlacedCallStart(node.index, node.id, node.name, node.start))
             held = "".join(node.parts or ())
             if held:
                 output.events.append(ToolCallDelta(node.index, held))

@@ -185,6 +185,15 @@ class Output:
         """The length of the text or reasoning that is still open."""
         return len("".join(self._run))
 
+    def open_segment(self, pieces: int | None = None) -> Text | Reasoning | None:
+        """The text or reasoning that is still open, with no more than some `pieces` of it; None if there is none."""
+        model = self.run_model
+        if model is None:
+            return None
+        kind = "text" if model is Text else "reasoning"
+        values = {"kind": kind, "text": "".join(self._run[:pieces]), "span": (self._run_start, self._run_end)}
+        return construct(model, values)
+
     # events
 
     def send_text(self, text: str, span: tuple[int, int], *, exact: bool = False) -> None:

@@ -1,0 +1,199 @@
+"""Holds the events of a call that may only be said (`semantics.said`) until that is decided."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from outspoken.results.events import (
+    Event,
+    PlacedCallStart,
+    PlacedText,
+    ReasoningDelta,
+    ReasoningEnd,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    ToolCallUnfinished,
+)
+from outspoken.results.replies import Reasoning
+from outspoken.semantics.said import Doubt, Surroundings, as_repaired
+
+if TYPE_CHECKING:
+    from .response_reader import ResponseReader
+
+
+#: So many pieces of text behind a call tell how it begins.
+_FEW = 8
+
+
+class CallGate:
+    """Passes the events of one response on. From a call in doubt on, it holds them until the call is decided.
+
+    A call that was only said leaves as the text or the reasoning that it is, and later calls are counted without it.
+    """
+
+    def __init__(self, reader: ResponseReader) -> None:
+        self._reader = reader
+        self._held: list[Event] = []
+        self._doubt: Doubt | None = None
+        #: the numbers of the calls that are left out, in order
+        self._left_out: list[int] = []
+        #: where the text that was passed on last ends, and whether that is the text of a call
+        self._text_end = 0
+        self._ends_in_call = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Is nothing held or left out so far?"""
+        return not (self._held or self._left_out)
+
+    def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
+        """The events that can be passed on, of those that are held and some new ones."""
+        self._held += events
+        made: list[Event] = []
+        while self._held and self._step(made, final=final):
+            pass
+        return made
+
+    def end(self, length: int) -> list[Event]:
+        """The rest of the text of a response of this length."""
+        made: list[Event] = []
+        if self._ends_in_call:
+            self._pass_text(self._text_end, len(self._reader.read_raw(0, length).rstrip()), made)
+        return made
+
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        return self._reader.surroundings()
+
+    # one event
+
+    def _step(self, made: list[Event], *, final: bool) -> bool:
+        """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
+        event = self._held[0]
+        if type(event) is ReasoningEnd and self._is_cut():
+            if len(self._held) == 1 and not final:
+                return False  # a call may follow
+            event = self._held[1] if len(self._held) > 1 else event
+        if type(event) is PlacedCallStart:
+            return self._step_call(event, made, final=final)
+        self._pass(self._held.pop(0), made)
+        return True
+
+    def _is_cut(self) -> bool:
+        """Has reasoning ended without its closing tag?"""
+        last = next((s for s in reversed(self._reader.segments) if type(s) is Reasoning), None)
+        return last is not None and self._surroundings.is_cut(last, self._reader.length)
+
+    def _step_call(self, start: PlacedCallStart, made: list[Event], *, final: bool) -> bool:
+        """Decide on a call, and pass on what it turns out to be. Returns whether it was decided."""
+        segments = self._reader.segments
+        if self._doubt is None:
+            before = [s for s in self._with_open(segments, None) if s.span[0] < start.start]
+            self._doubt = self._surroundings.doubt_of(before, start.start)
+        doubt, is_end = self._doubt, (ToolCallEnd, ToolCallUnfinished)
+        ending = next((e for e in self._held if isinstance(e, is_end) and e.index == start.index), None)
+        if doubt is not None and ending is None and not final:
+            return False
+        if doubt is not None and isinstance(ending, ToolCallEnd):
+            end = ending.call.span[1]
+            after = [s for s in self._with_open(segments, _FEW) if s.span[0] >= end]
+            verdict = doubt.decide(end, after, self._reader.read_raw, self._reader.length, final=final)
+            if verdict is None:
+                return False
+            self._doubt = None
+            if doubt.closed_by is not None:
+                self._pass_thought(doubt.closed_by, made, said=verdict == "said")
+                return True
+            if verdict == "said":
+                self._pass_quoted(start, ending, doubt, made)
+                return True
+        self._doubt = None
+        while True:  # the call was made: the events that belong to it are passed on as they come
+            event = self._held.pop(0)
+            self._pass(event, made)
+            if event is start:
+                return True
+
+    def _with_open(self, segments: list[Any], pieces: int | None) -> list[Any]:
+        """Some segments, and the one that is still open, of which some `pieces` are enough."""
+        open = self._reader.open_segment(pieces)
+        return segments if open is None else [*segments, open]
+
+    # passing on
+
+    def _pass(self, event: Event, made: list[Event]) -> None:
+        """Pass an event on, unless it belongs to a call that is left out."""
+        if isinstance(event, PlacedText):
+            if self._ends_in_call:
+                self._pass_text(self._text_end, event.start, made)
+            self._text_end = event.end
+        elif isinstance(event, ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished):
+            place = bisect_left(self._left_out, event.index)
+            if place < len(self._left_out) and self._left_out[place] == event.index:
+                return
+            if type(event) is PlacedCallStart:
+                event = ToolCallStart(event.index - place, event.id, event.name)
+            elif place:
+                event = replace(event, index=event.index - place)
+        self._ends_in_call = False
+        made.append(event)
+
+    def _pass_text(self, start: int, end: int, made: list[Event]) -> None:
+        """Pass on a part of the response as text."""
+        if end > start:
+            made.append(PlacedText(self._reader.read_raw(start, end), start, end))
+            self._text_end = end
+
+    def _pass_quoted(self, start: PlacedCallStart, ending: ToolCallEnd, doubt: Doubt, made: list[Event]) -> None:
+        """The call is quoted: pass it on as text."""
+        while self._held[0] is not start:
+            self._pass(self._held.pop(0), made)
+        self._held.pop(0)
+        insort(self._left_out, start.index)
+        first = doubt.text_start(self._with_open(self._reader.segments, 0), ending.call)
+        first = self._text_end if self._ends_in_call else max(first, self._text_end)
+        self._pass_text(first, ending.call.span[1], made)
+        self._ends_in_call = True
+
+    def _pass_thought(self, closer: tuple[int, int], made: list[Event], *, said: bool) -> None:
+        """Reasoning goes on behind a call up to its closing tag. Unless the call was `said` there, it was made."""
+        held, self._held = self._held, []
+        segments = self._reader.segments
+        cut = next(s for s in reversed(segments) if type(s) is Reasoning and s.span[1] <= closer[0])
+        if said:
+            rest = self._reader.read_raw(cut.span[1], closer[0]).rstrip()
+            made += [ReasoningDelta(rest), ReasoningEnd()] if rest else [ReasoningEnd()]
+            self._surroundings.skip_to(closer[1])
+            held = held[1:] if type(held[0]) is ReasoningEnd else held
+        thoughts: list[str] = []
+        for event in held:
+            if isinstance(event, PlacedText):
+                if not said:
+                    thoughts.append(self._reader.read_raw(event.start, min(event.end, closer[0])))
+                elif event.end > closer[1]:
+                    self._held.append(self._behind(event, closer[1]))
+            elif isinstance(event, PlacedCallStart) and said and event.start < closer[1]:
+                insort(self._left_out, event.index)
+            elif isinstance(event, ToolCallEnd) and not said:
+                self._held.append(ToolCallEnd(event.index, as_repaired(event.call)))
+            else:
+                self._held.append(event)
+        if text := "".join(thoughts).strip():
+            self._held += [ReasoningDelta(text), ReasoningEnd()]
+        if not said:
+            self._pass_all(made)
+
+    def _behind(self, event: PlacedText, start: int) -> PlacedText:
+        """The text of an event from an offset on; white space before it belongs to the closing tag."""
+        if event.start >= start:
+            return event
+        text = self._reader.read_raw(start, event.end).lstrip()
+        return PlacedText(text, event.end - len(text), event.end)
+
+    def _pass_all(self, made: list[Event]) -> None:
+        while self._held:
+            self._pass(self._held.pop(0), made)

@@ -1,0 +1,436 @@
+"""Whether a call was made or only said: quoted in the text, or thought about in reasoning that goes on behind it.
+
+What precedes a call tells whether it may be one of these (`Doubt`), and what follows it decides. Both are looked up in
+the raw text and in the segments round the call, so that a stream decides as whole text does, as soon as it can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from outspoken.grammar.automaton import Automaton
+from outspoken.results.construct import construct
+from outspoken.results.diagnostics import Severity
+from outspoken.results.pending_diagnostics import PendingDiagnostic
+from outspoken.results.replies import Reasoning, Text, ToolCall
+
+Verdict = Literal["made", "said"]
+
+#: What opens a region of text that is quoted: a fence of code, a comment, a tag.
+_REGION = re.compile(
+    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote)>|^\s*<(?P<result>tool_response)>",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: A quotation mark at the end of the text before a call: it begins a word. Its end stands right behind the call.
+_QUOTE = re.compile(r"(?:^|(?<=[\s(\[{:]))[\"'“‘«]\Z|`{1,16}\Z")
+_CLOSING = {"“": "”", "‘": "’", "«": "»"}
+#: A sentence that announces an example.
+_ANNOUNCES = re.compile(r"\b(?:example|format|looks? like|such as|would (?:be|look)|e\.g\.)[^\n]*:\s*\Z", re.IGNORECASE)
+#: A line of a fence, which is no prose.
+_FENCE_LINE = re.compile(r"(?m)^[ ]{0,3}(?:`{3,16}|~{3,16})[^`\n]*$")
+#: One of these is in every text that makes a call behind it doubtful, apart from quotation marks and `>`.
+_REGION_SIGNS = ("```", "~~~", "<!--", "<pre>", "<code>", "<blockquote>", "<tool_response>")
+
+
+class ThinkMarkers(NamedTuple):
+    """What finds the tags of reasoning in text: `either` has the groups `open` and `close`."""
+
+    either: re.Pattern[str]
+    closer: re.Pattern[str]
+
+
+@lru_cache(maxsize=256)
+def think_markers(automaton: Automaton) -> ThinkMarkers | None:
+    """The tags of a format's reasoning; None if it has none that close."""
+    closers = {
+        marker.terminal.regex: None
+        for config in automaton.configs
+        if (free := config.strict_transitions()[0]) is not None and free.terminal.short == "REASONING"
+        for marker in free.target.strict_transitions()[2]
+        if ("end", "think") in marker.after
+    }
+    openers = {
+        marker.terminal.regex: None
+        for marker in automaton.top_level_markers
+        if not marker.inserted and any(op == "begin" and "think" in kinds.split() for op, kinds in marker.after)
+    }
+    if not closers:
+        return None
+    close = "|".join([f"(?:{pattern})" for pattern in closers])
+    open = "|".join([f"(?:{pattern})" for pattern in openers]) or "(?!)"
+    return ThinkMarkers(re.compile(f"(?P<close>{close})|(?P<open>{open})"), re.compile(close))
+
+
+class Doubt:
+    """Why a call that starts at an offset may only be said, and what behind it decides.
+
+    `code` is the code of the diagnostic, and `where` says in words where the call stands. `end_of` gives the place of
+    what ends the region behind an offset.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        where: str,
+        start: int,
+        *,
+        closing: str = "",
+        closer: re.Pattern[str] | None = None,
+        is_open_certain: bool = False,
+        wants_prose: bool = False,
+        otherwise: Doubt | None = None,
+    ) -> None:
+        self.code, self.where, self.start = code, where, start
+        #: the quotation mark that must stand right behind the call
+        self._closing = closing
+        #: what ends the region; the region counts without an end if `is_open_certain`, and with one only if prose
+        #: follows if it `wants_prose`
+        self._closer, self._is_open_certain, self._wants_prose = closer, is_open_certain, wants_prose
+        #: what is in doubt if this is not
+        self._otherwise = otherwise
+        self._searched = -1
+        #: where the region ends, once that is known
+        self.region_end: tuple[int, int] | None = None
+
+    def decide(
+        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+    ) -> Verdict | None:
+        """Was the call made or said? None if more text is needed.
+
+        `after` are the segments behind the call, `read` gives the raw text between two offsets, of which all up to
+        `end` has come.
+        """
+        verdict = self._decide(call_end, after, read, end, final=final)
+        if verdict == "made" and self._otherwise is not None:
+            return self._otherwise.decide(call_end, after, read, end, final=final)
+        return verdict
+
+    @property
+    def closed_by(self) -> tuple[int, int] | None:
+        """The place of the tag that closes the reasoning in which the call stands, if that is known."""
+        return self.region_end if self.code == "thought-call" and self.region_end != _NONE else None
+
+    @property
+    def decisive(self) -> Doubt:
+        """The doubt that a verdict "said" is about: this one, or the other one if reasoning does not go on."""
+        return self if self._otherwise is None or self.closed_by is not None else self._otherwise
+
+    def text_start(self, segments: Sequence[Any], call: ToolCall) -> int:
+        """Where a call that is quoted begins as text: behind the segment before it, if that is text or reasoning."""
+        last = next((s for s in reversed(segments) if s.span[1] <= call.span[0]), None)
+        is_lead = type(last) is Text or self._otherwise is not None  # a call has cut the reasoning before it
+        return last.span[1] if last is not None and is_lead else call.span[0]
+
+    def _decide(
+        self, call_end: int, after: Sequence[Any], read: Callable[[int, int], str], end: int, *, final: bool
+    ) -> Verdict | None:
+        if self._closing:
+            return self._decide_quote(after, final=final)
+        if self._closer is None:
+            return "said"
+        if self.region_end is None and not self._find_end(call_end, read, end, final=final):
+            return ("said" if self._is_open_certain else "made") if final else None
+        assert self.region_end is not None
+        behind = self.region_end[1]
+        if self.code == "thought-call":
+            if self.region_end == _NONE:
+                return "made"  # another block of reasoning begins first
+            return "said" if read(behind, end).strip() else "made" if final else None
+        if not self._wants_prose:
+            return "said"
+        for segment in after:
+            if type(segment) is Text and segment.span[1] > behind:
+                if _FENCE_LINE.sub("", read(max(segment.span[0], behind), segment.span[1])).strip():
+                    return "said"
+        return "made" if final else None
+
+    def _decide_quote(self, after: Sequence[Any], *, final: bool) -> Verdict | None:
+        for segment in after:
+            if type(segment) is ToolCall:
+                continue
+            if type(segment) is not Text:
+                return "made"
+            if body := segment.text.lstrip():
+                if len(body) < len(self._closing) and not final:
+                    return None
+                return "said" if body.startswith(self._closing) else "made"
+        return "made" if final else None
+
+    def _find_end(self, call_end: int, read: Callable[[int, int], str], end: int, *, final: bool) -> bool:
+        """Look for what ends the region. A match that touches the end of the text may still change."""
+        start = max(call_end, self._searched)
+        text = read(start, end)
+        assert self._closer is not None
+        match = self._closer.search(text)
+        if match is None or (match.end() == len(text) and not final):
+            self._searched = start + max(text.rfind("\n"), len(text) - _LOOKBEHIND, 0)
+            return False
+        is_closer = match.lastgroup != "open"
+        self.region_end = (start + match.start(), start + match.end()) if is_closer else _NONE
+        return True
+
+
+#: The place of a closing tag that does not come.
+_NONE = (-1, -1)
+#: No closing tag of reasoning is longer, with the white space before it.
+_LONGEST_CLOSER = 200
+#: So much of the text that was searched is searched again with the next piece: more than any closing tag is long.
+_LOOKBEHIND = 60
+
+
+class Surroundings:
+    """Follows the text round the calls of one response, and tells which of them are in doubt."""
+
+    def __init__(self, read: Callable[[int, int], str], automaton: Automaton) -> None:
+        self._read = read
+        self._thinks = think_markers(automaton)
+        self._at = 0
+        #: the match that opened the region in which the text is, and whether it is markup of the format
+        self._region: re.Match[str] | None = None
+        self._is_markup = False
+
+    def skip_to(self, offset: int) -> None:
+        """What stands before an offset was decided: it opens no region."""
+        self._at, self._region = max(self._at, offset), None
+
+    def doubt_of(self, before: Sequence[Any], start: int) -> Doubt | None:
+        """Why the call that starts at an offset, behind some segments, may only be said; None if it was made."""
+        last = next((s for s in reversed(before) if type(s) is not ToolCall), None)
+        is_cut = type(last) is Reasoning and self._is_cut(last, start)
+        self._follow(before, start, last if is_cut else None)
+        doubt = self._doubt_in(self._region, last, start) if self._region is not None else None
+        if doubt is None and (is_cut or type(last) is Text):
+            doubt = self._doubt_beside(last, start)
+        if is_cut:
+            assert self._thinks is not None
+            return Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
+        return doubt
+
+    def _doubt_beside(self, last: Text | Reasoning, start: int) -> Doubt | None:
+        """Why the text right before a call makes it doubtful."""
+        lead = last.text
+        behind = self._read(last.span[1], start + 1)
+        is_same_line = "\n" not in behind[: len(behind) - len(behind.lstrip())]
+        if is_same_line and lead[lead.rfind("\n") + 1 :].lstrip().startswith(">"):
+            return Doubt("quoted-call", "in a quotation", start)
+        if (match := _QUOTE.search(lead.rstrip())) is not None:
+            return Doubt("quoted-call", "in quotation marks", start, closing=_CLOSING.get(match[0], match[0]))
+        return None
+
+    def _is_cut(self, reasoning: Reasoning, start: int) -> bool:
+        """Is reasoning not closed before an offset, so that a call has ended it?"""
+        return self._thinks is not None and self._thinks.closer.search(self._read(reasoning.span[1], start)) is None
+
+    def is_cut(self, reasoning: Reasoning, end: int) -> bool:
+        """The same for reasoning that has ended, with no more than some markup behind it before an offset."""
+        return self._is_cut(reasoning, min(end, reasoning.span[1] + _LONGEST_CLOSER))
+
+    def _doubt_in(self, region: re.Match[str], last: Any, start: int) -> Doubt | None:
+        fence = region["fence"]
+        if fence:
+            # JSON in a fence that the grammar takes for markup: prompts ask for it
+            is_habit = self._is_markup and self._read(start, start + 9).lstrip()[:1] in ("{", "[")
+            if is_habit and not (type(last) is Text and _ANNOUNCES.search(last.text)):
+                return None
+            closer = re.compile(rf"(?m)^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t]*$")
+            return Doubt("quoted-call", "in a fence", start, closer=closer, wants_prose=True)
+        name = region["tag"] or region["result"]
+        closer = re.compile("-->" if region["comment"] else rf"</{name}>", re.IGNORECASE)
+        where = "in a comment" if region["comment"] else f"in <{name}>"
+        return Doubt("quoted-call", where, start, closer=closer, is_open_certain=bool(region["result"]))
+
+    def _follow(self, before: Sequence[Any], start: int, cut: Reasoning | None) -> None:
+        """Follow the text up to an offset, but for calls, and for reasoning that is not `cut` by this call."""
+        pieces: list[tuple[int, int]] = []
+        at = self._at
+        for segment in before:
+            if segment.span[1] <= at or type(segment) is Text or segment is cut:
+                continue
+            pieces.append((at, segment.span[0]))
+            at = max(at, segment.span[1])
+        pieces.append((at, start))
+        for first, last in pieces:
+            if last > first:
+                self._scan(self._read(first, last), first, before)
+        self._at = start
+
+    def _scan(self, piece: str, offset: int, before: Sequence[Any]) -> None:
+        at = 0
+        while at < len(piece):
+            if self._region is None:
+                match = _REGION.search(piece, at)
+                if match is None:
+                    return
+                self._region, place = match, offset + match.start()
+                self._is_markup = not any(type(s) is Text and s.span[0] <= place < s.span[1] for s in before)
+            else:
+                match = _closer_of(self._region).search(piece, at)
+                if match is None:
+                    return
+                self._region = None
+            at = max(match.end(), at + 1)
+
+
+@lru_cache(maxsize=64)
+def _closing_pattern(fence: str, name: str) -> re.Pattern[str]:
+    if fence:
+        return re.compile(rf"^[ ]{{0,3}}{re.escape(fence)}{fence[0]}*[ \t]*$", re.MULTILINE)
+    return re.compile(f"</{name}>" if name else "-->", re.IGNORECASE)
+
+
+def _closer_of(region: re.Match[str]) -> re.Pattern[str]:
+    return _closing_pattern(region["fence"] or "", region["tag"] or region["result"] or "")
+
+
+def may_be_said(raw: str, segments: Sequence[Any]) -> bool:
+    """May a call be quoted or thought about? This is fast, for text that is sound and complete."""
+    at, last = 0, None
+    for segment in segments:
+        if type(segment) is ToolCall:
+            if type(last) is Reasoning and raw[segment.span[1] :].strip():
+                return True
+            before = raw[at : segment.span[0]]
+            if any(sign in before for sign in _REGION_SIGNS) or (type(last) is Text and _ends_in_quote(last.text)):
+                return True
+            at = segment.span[1]
+        else:
+            last = segment
+    return False
+
+
+def _ends_in_quote(text: str) -> bool:
+    stripped = text.rstrip()
+    return stripped[-1:] in "\"'“‘«`" or stripped[stripped.rfind("\n") + 1 :].lstrip().startswith(">")
+
+
+class Settled(NamedTuple):
+    """The segments of a response without calls that were only said, and what is reported of them."""
+
+    segments: list[Any]
+    diagnostics: list[PendingDiagnostic]
+    #: the spans of the calls that became text, so that nothing else reports them
+    quoted: list[tuple[int, int]]
+    #: was a call repaired that ends reasoning?
+    is_repaired: bool
+
+
+def settle(segments: list[Any], raw: str, automaton: Automaton, format: str | None) -> Settled:
+    """Make text and reasoning of the calls of a whole response that were only said."""
+    settler = _Settler(raw, automaton, format)
+    at = 0
+    while at < len(segments):
+        at = settler.add(segments, at)
+    return Settled(settler.segments, settler.diagnostics, settler.quoted, settler.is_repaired)
+
+
+class _Settler:
+    """Collects the segments of one response."""
+
+    def __init__(self, raw: str, automaton: Automaton, format: str | None) -> None:
+        self._raw, self._format = raw, format
+        self._surroundings = Surroundings(self._read, automaton)
+        self.segments: list[Any] = []
+        self.diagnostics: list[PendingDiagnostic] = []
+        self.quoted: list[tuple[int, int]] = []
+        self.is_repaired = False
+
+    def _read(self, start: int, end: int) -> str:
+        return self._raw[max(start, 0) : max(end, 0)]
+
+    def add(self, segments: list[Any], at: int) -> int:
+        """Add the segment at a place in a list, or what becomes of it; returns the place of the next one."""
+        segment = segments[at]
+        if type(segment) is not ToolCall or segment.status not in ("ok", "repaired"):
+            self.segments.append(segment)
+            return at + 1
+        doubt = self._surroundings.doubt_of(segments[:at], segment.span[0])
+        if doubt is None:
+            self.segments.append(segment)
+            return at + 1
+        after = segments[at + 1 :]
+        verdict = doubt.decide(segment.span[1], after, self._read, len(self._raw), final=True)
+        if doubt.closed_by is not None:
+            add = self._add_thought if verdict == "said" else self._add_last_thought
+            return add(segments, at, doubt.closed_by)
+        if verdict == "made":
+            self.segments.append(segment)
+            return at + 1
+        return self._add_quoted(segments, at, doubt)
+
+    def _report(self, code: str, message: str, span: tuple[int, int], severity: Severity, label: str) -> None:
+        self.diagnostics.append(PendingDiagnostic(code, message, span, severity, self._format, label))
+
+    def _add_quoted(self, segments: list[Any], at: int, first: Doubt) -> int:
+        """A call that is quoted is text, with the text on both sides of it."""
+        call, doubt = segments[at], first.decisive
+        self.quoted.append(call.span)
+        message = f"the call of `{call.name}` stands {doubt.where}, so it stays text"
+        self._report("quoted-call", message, call.span, "note", "quoted here")
+        start = first.text_start(segments, call)
+        if self.segments and type(self.segments[-1]) is Text:
+            start = self.segments.pop().span[0]
+        following = segments[at + 1] if at + 1 < len(segments) else None
+        if type(following) is Text:
+            end, at = following.span[1], at + 1
+        else:
+            end = call.span[1] if following is not None else len(self._raw.rstrip())
+        self.segments.append(_text(Text, "text", self._raw[start:end], start))
+        return at + 1
+
+    def _add_thought(self, segments: list[Any], at: int, closer: tuple[int, int]) -> int:
+        """Calls in reasoning that goes on behind them are reasoning, up to its closing tag."""
+        reasoning = self.segments.pop()
+        start = reasoning.span[0]
+        self.segments.append(_text(Reasoning, "reasoning", self._raw[start : closer[0]].rstrip(), start))
+        while at < len(segments) and segments[at].span[0] < closer[1]:
+            segment = segments[at]
+            if type(segment) is ToolCall:
+                self.quoted.append(segment.span)
+                message = f"the call of `{segment.name}` stands in reasoning that goes on behind it, so it is reasoning"
+                self._report("thought-call", message, segment.span, "note", "thought about here")
+            self._add_rest(segment, closer[1])
+            at += 1
+        self._surroundings.skip_to(closer[1])
+        return at
+
+    def _add_last_thought(self, segments: list[Any], at: int, closer: tuple[int, int]) -> int:
+        """A call in reasoning behind which nothing follows was made: models of several vendors write so."""
+        while at < len(segments):
+            segment = segments[at]
+            if type(segment) is ToolCall and segment.status in ("ok", "repaired"):
+                self._report(
+                    "call-in-reasoning",
+                    f"the call of `{segment.name}` stands before the end of the reasoning",
+                    segment.span,
+                    "warning",
+                    "called here",
+                )
+                self.segments.append(as_repaired(segment))
+                self.is_repaired = True
+            elif type(segment) is Text:
+                if text := self._raw[segment.span[0] : closer[0]].strip():
+                    start = self._raw.index(text, segment.span[0])
+                    self.segments.append(_text(Reasoning, "reasoning", text, start))
+            else:
+                self.segments.append(segment)
+            at += 1
+        return at
+
+    def _add_rest(self, segment: Any, start: int) -> None:
+        """Add the text of a segment from an offset on."""
+        if type(segment) is Text and segment.span[1] > start:
+            text = self._raw[start : segment.span[1]]
+            if body := text.lstrip():
+                self.segments.append(_text(Text, "text", body, segment.span[1] - len(body)))
+
+
+def as_repaired(call: ToolCall) -> ToolCall:
+    """A call with the status of a repaired one."""
+    return construct(ToolCall, {**vars(call), "status": "repaired"})
+
+
+def _text(model: type[Any], kind: str, text: str, start: int) -> Any:
+    return construct(model, {"kind": kind, "text": text, "span": (start, start + len(text))})
