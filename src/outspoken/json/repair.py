@@ -24,6 +24,7 @@ from outspoken.results.edits import (
 from outspoken.results.settings import DEFAULT, Settings
 
 from .brackets import NEXT_MEMBER, WalkOptions, WalkState
+from .digits import changes_number
 from .heuristic import misfits, names_of, read_heuristically, unknown_names
 from .scanner import BLANKS, NotJsonError, decode, encodable_value, paths_of, read_at, total_pattern
 from .strings import MARGIN, MAX_SPAN, Search, tolerance
@@ -219,6 +220,8 @@ class RegionReader:
             value = decode(text, self.max_depth)
         except NotJsonError:
             return None
+        if any(changes_number(self.text, *change) for change in changes):
+            return None
         edits = _edits_of(text, first, self.base, changes)
         span = self.base + first, self.base + state.pos
         return RepairedValue(value, text, *span, edits, highest_level(edits), cost_of(edits), complete, None)
@@ -232,6 +235,8 @@ class RegionReader:
             return None
         guessed = read_heuristically(span, self.schema, self.max_depth, self.budget)
         if guessed is None:
+            return None
+        if changes_number(span, 0, len(span), guessed[1], "heuristic"):
             return None
         start = self.base + first
         edit = Edit(start, start + len(span), guessed[1], "heuristic", "heuristic")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from outspoken.json.digits import changes_number
 from outspoken.json.scanner import UNSOUND, read_at, scan_once
 from outspoken.results.edits import CODES, Edit, RepairBudget, RepairedValue
 
@@ -54,6 +55,8 @@ def with_one_edit(text: str, at: int, max_depth: int, budget: RepairBudget, *, q
         edited = piece[:start] + after + piece[end:]
         read = read_at(edited, 0, max_depth)
         if read is None or read[1] < min(mistake, start) or read[1] <= start:
+            continue
+        if changes_number(piece, start, end, after, _code(piece[start:end], after)):
             continue
         if '"' in (after, piece[start:end]) and not _is_at_key(edited, start, start + len(after)):
             continue  # a quote beside a value may be a part of it
@@ -132,9 +135,12 @@ def _is_at_key(text: str, start: int, end: int) -> bool:
 
 
 def _edit(piece: str, at: int, start: int, end: int, after: str) -> Edit:
-    before = piece[start:end]
-    code = _INSERTED.get(after, "other-separator") if after else _DELETED.get(before, "dropped-text")
+    code = _code(piece[start:end], after)
     return Edit(at + start, at + end, after, code, CODES[code].level)
+
+
+def _code(before: str, after: str) -> str:
+    return _INSERTED.get(after, "other-separator") if after else _DELETED.get(before, "dropped-text")
 
 
 def _repaired(read: tuple[Any, int, str], at: int, edit: Edit) -> RepairedValue:

@@ -436,9 +436,13 @@ class CallBuilder:
         else:
             message = node.problem or f"the call of `{name}` cannot be read"
             recorder.report("invalid-call", message, call.span, helps=("the raw text is kept; nothing was guessed",))
-        output.send(ToolCallUnfinished(node.index if node.index >= 0 else output.call_count, call))
         if node.index < 0:
+            node.index = output.call_count
             output.call_count += 1
+            output.send(PlacedCallStart(node.index, node.id, name, node.start))
+            if text:
+                output.send(ToolCallDelta(node.index, text))
+        output.send(ToolCallUnfinished(node.index, call))
 
     def _complete_arguments(self, node: OpenNode) -> dict[str, Any]:
         """The arguments of an unfinished call, as far as they are complete."""

@@ -1,0 +1,49 @@
+"""No repair changes a number: the digits that a model wrote are the digits that a call gets.
+
+A repair may add signs round a number (quotes, brackets, commas), or take off signs that carry nothing. What is no
+number as written (`12,5`, `1/2`, `010`, `NaN`) is not made one.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: The repairs that may touch a number; the others change strings, white space or what the text cuts off.
+_TOUCHING = frozenset(
+    {
+        "extra-comma", "extra-colon", "extra-closer", "other-separator", "wrong-closer", "stray-quote", "missing-colon",
+        "dropped-text",
+    }
+)  # fmt: skip
+#: What a number may be made of, also where it is written as people write it.
+_WRITTEN = re.compile(r"[-+]?[\d.][\d.,_/%eE+\-]*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_OCTAL = re.compile(r"[-+]?0[\d_]")
+
+
+def changes_number(text: str, start: int, end: int, after: str, code: str) -> bool:
+    """Does a repair of a kind, which replaces text[start:end], change, join or drop the digits of a number?"""
+    before = text[start:end]
+    if code in ("loose-number", "thousands-separator"):
+        return not _is_same(before, after)
+    if code == "not-finite":
+        return True
+    if code == "heuristic":
+        written = {found.rstrip(",.") for found in _WRITTEN.findall(before)}
+        return any(number not in written for number in _WRITTEN.findall(_STRING.sub('""', after)))
+    if code not in _TOUCHING:
+        return False
+    if any(char.isdigit() for char in before):
+        return True
+    beside = text[max(start - 1, 0) : start] + text[end : end + 1]
+    return not after and len(beside) == 2 and all(char.isdigit() or char == "." for char in beside)
+
+
+def _is_same(before: str, after: str) -> bool:
+    """Do two texts say the same number, whoever reads them?"""
+    if _OCTAL.match(before):
+        return False
+    try:
+        return float(before) == float(after)
+    except ValueError:
+        return False
