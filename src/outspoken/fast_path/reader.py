@@ -21,6 +21,7 @@ from outspoken.results.replies import Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.lacking import lacking, mentions
 from outspoken.semantics.output import Output
+from outspoken.semantics.proof import loses_path, may_violate
 from outspoken.semantics.repeated_keys import repeats
 from outspoken.semantics.said import may_be_said
 from outspoken.semantics.segments import reply_of
@@ -71,20 +72,20 @@ class FastPath:
         if not end or prefix is not None or not (begin := text.lstrip()) or begin.startswith(end.strip()):
             output = Output(text, None, trims=self.trims_text)
             found = self._read(text, 0, 0, output, tools, settings, WHOLE, 0)
-            return output if found.__class__ is int and not self.leaves_markup(text, output, tools) else None
+            return output if found.__class__ is int and not self.leaves_markup(text, output, tools, settings) else None
         output = Output(text, None, trims=self.trims_text)
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (output.segments and output.segments[0].span[0] < 0):
             return None
-        return None if self.leaves_markup(text, output, tools) else output
+        return None if self.leaves_markup(text, output, tools, settings) else output
 
-    def leaves_markup(self, raw: str, output: Output, tools: Tools | None) -> bool:
+    def leaves_markup(self, raw: str, output: Output, tools: Tools | None, settings: Settings) -> bool:
         """May a text or a value hold markup of the format, a text a call, or a call an argument twice?
 
         The parser reports it.
         """
-        behind_call = False
+        behind_call, checks = False, settings.schema_check != "off"
         for segment in output.segments:
             if segment.__class__ is Text:
                 if self._text_holds_markup(raw, segment, tools):
@@ -97,7 +98,12 @@ class FastPath:
             elif segment.__class__ is ToolCall:
                 if self._call_holds_markup(segment):
                     return True
-                if tools is not None and mentions(lacking(tools, segment.name, segment.arguments), segment.arguments):
+                if loses_path(segment.arguments_text):
+                    return True
+                if tools is not None and (
+                    mentions(lacking(tools, segment.name, segment.arguments), segment.arguments)
+                    or (checks and may_violate(tools, segment.name, segment.arguments))
+                ):
                     return True
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, KeysView, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, get_type_hints
 
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import ToolError
@@ -46,10 +46,17 @@ _MAX_KEPT = 1000
 _UNKNOWN: Any = object()
 
 
+class ToolFacts(NamedTuple):
+    """The arguments that a tool's schema requires, and the values that it lists for others."""
+
+    required: tuple[str, ...]
+    listed: dict[str, list[Any]]
+
+
 class Tools:
     """The tools that a model was given, by name."""
 
-    __slots__ = ("_sources", "_types", "names", "schema_views")
+    __slots__ = ("_facts", "_sources", "_types", "names", "schema_views")
 
     def __init__(self, sources: dict[str, Any]) -> None:
         #: a schema, None, or a model or function whose schema is made on first use
@@ -57,6 +64,7 @@ class Tools:
         #: the names of the tools
         self.names: KeysView[str] = sources.keys()
         self._types: dict[tuple[str, str], Types | None] = {}
+        self._facts: dict[str, ToolFacts] = {}
         #: the views of the tools' arguments, made on first use
         self.schema_views: dict[tuple[str, str], SchemaView] = {}
 
@@ -102,6 +110,23 @@ class Tools:
         """The arguments that a tool's schema requires."""
         required: Any = _target(self.schema(name)).get("required")
         return [key for key in required if isinstance(key, str)] if is_list(required) else []
+
+    def facts(self, name: str) -> ToolFacts:
+        """What a tool's schema requires and lists; made on first use."""
+        facts = self._facts.get(name)
+        if facts is None:
+            properties: Any = _target(self.schema(name)).get("properties")
+            keys = list(properties) if is_object(properties) else []
+            enums = {key: self._enum(name, key) for key in keys}
+            listed = {key: values for key, values in enums.items() if values}
+            facts = self._facts[name] = ToolFacts(tuple(self.required(name)), listed)
+        return facts
+
+    def _enum(self, name: str, key: str) -> list[Any]:
+        """The values that the schema of an argument lists itself; none if it does not."""
+        schema = self.argument(name, key)
+        values: Any = schema.get("enum") if is_object(schema) else None
+        return list(values) if is_list(values) else []
 
     def only_argument(self, name: str) -> str | None:
         """The only argument that a tool has; None if it has several or none."""

@@ -46,6 +46,11 @@ class Speculation:
         is_invalid = any(s.kind == "tool_call" and s.status == "invalid" for s in segments)
         return is_invalid and not self.builder.recorder.was_ambiguous
 
+    def problem(self) -> str:
+        """Why a call is invalid; "" if that is not known."""
+        found = [d.message for d in self.builder.recorder.diagnostics if d.code == "invalid-call"]
+        return found[-1] if found else ""
+
     def continues(self) -> bool:
         """Does the first call or action continue what was announced and sent of it?"""
         call, segments = self._call, self.builder.output.segments

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from .geometry import Screen, Space
+
+
+#: What becomes of a sound call that violates the schema of its tool.
+SchemaCheck = Literal["report", "refuse", "off"]
+SCHEMA_CHECKS: tuple[SchemaCheck, ...] = ("report", "refuse", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,11 @@ class Settings:
     converted to its pixels. `clamp` moves points outside the screen, or outside a space of fixed size, to its edge and
     reports `clamped-point`; otherwise they stay as written.
 
-    Raises ValueError for a limit below 1 and for an unknown coordinate space.
+    `schema_check` says what becomes of a sound call that violates the schema of its tool: with "report" it is usable
+    and has a diagnostic (`missing-argument`, `mistyped-argument`, `unlisted-value`, `unknown-tool`), with "refuse" it
+    is invalid, with "off" nothing is checked. A repaired call that violates its schema is invalid, unless it is "off".
+
+    Raises ValueError for a limit below 1, for an unknown coordinate space and for an unknown `schema_check`.
     """
 
     max_chars: int = 16_000_000
@@ -33,12 +42,16 @@ class Settings:
     coordinates: Space | None = None
     screen: Screen | None = None
     clamp: bool = False
+    schema_check: SchemaCheck = "report"
 
     def __post_init__(self) -> None:
         for name in ("max_chars", "max_depth", "max_hold"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"`Settings.{name}` is {value!r}; expected an integer of at least 1")
+        if self.schema_check not in SCHEMA_CHECKS:
+            names = ", ".join([f'"{check}"' for check in SCHEMA_CHECKS])
+            raise ValueError(f"`Settings.schema_check` is {self.schema_check!r}; expected one of {names}")
         if self.coordinates is not None:
             from .geometry import SPACES
 

@@ -19,6 +19,7 @@ from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
+from .proof import Objection, loses_path, objections
 from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
@@ -29,6 +30,10 @@ _DECISIVE = 8
 _NOT_IN_NAME = frozenset('"{}\n')
 
 
+#: Objections to which there is no second opinion: what the model wrote says two things.
+_REFUSED = frozenset({"repeated-argument", "lost-path"})
+
+
 class CallBuilder:
     """Makes tool calls, and collects the arguments of calls, actions and answers.
 
@@ -37,13 +42,14 @@ class CallBuilder:
 
     __slots__ = (
         "_state", "_output", "_recorder", "_nodes", "_answers", "_actions", "_header", "_tools", "_tool_names",
-        "_automaton",
+        "_automaton", "_schema_check",
     )  # fmt: skip
 
     def __init__(self, state: ReplyState, answers: AnswerBuilder, actions: ActionBuilder) -> None:
         self._state, self._output, self._recorder, self._nodes = state, state.output, state.recorder, state.nodes
         self._answers, self._actions = answers, actions
         self._header, self._tools = state.header, state.context.tools
+        self._schema_check = state.context.settings.schema_check
         self._tool_names = self._tools.names if self._tools is not None else None
         #: the automaton of the format; None before the first bare value
         self._automaton: Automaton | None = None
@@ -264,13 +270,20 @@ class CallBuilder:
             self._add_to_list(node, key, value)
         else:
             if key in node.arguments:
-                message = f"the argument `{key}` is given twice; the last one is taken"
-                self._recorder.report("repeated-argument", message, (node.key_start, start), "warning")
+                self._repeat(node, key, value, start)
             self._add_argument(node, key, value, text or to_json(value) if not node.sending else None)
         node.key = node.bare = None
         node.head, node.is_text = "", False
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.send_rest(node)
+
+    def _repeat(self, node: OpenNode, key: str, value: Any, start: int) -> None:
+        """An argument is given a second time: with another value, nothing tells which one was meant."""
+        if node.arguments[key] != value:
+            node.problem = f"the argument `{key}` is given twice, with two values"
+            return
+        message = f"the argument `{key}` is given twice, with the same value"
+        self._recorder.report("repeated-argument", message, (node.key_start, start), "warning")
 
     def _place_name(self, node: OpenNode) -> str:
         return place_name(node.arguments, self._tools, node.name)
@@ -326,10 +339,6 @@ class CallBuilder:
         if node.partial_text is not None or (types is None and self._actions.may_be_action(node)):
             return text  # the field of the action decides how its text is read
         value, is_typed = (text, fits(text, types)) if node.sending else bare_value(text, types, self._header.values)
-        if types is not None and not is_typed:
-            kinds = " or ".join(sorted(types))
-            message = f"the argument `{key}` of `{node.name}` should be {kinds}, and is kept as text"
-            self._recorder.report("mistyped-argument", message, (end - len(text), end), "warning")
         return value
 
     def _types(self, node: OpenNode) -> frozenset[str] | None:
@@ -391,15 +400,31 @@ class CallBuilder:
             name = self._without_namespace(name)
         if arguments is None or node.keyed:
             self._send(node, closing_text(arguments, keyed=node.keyed))
+        text = "".join(node.parts or ())
+        found = self._objections(name, arguments or {}, "" if node.keyed else text, is_repaired=bool(recorder.edits))
+        if found and (recorder.edits or found[0].code in _REFUSED or self._schema_check == "refuse"):
+            node.problem = found[0].message
+            self.unfinished(node, end, "invalid")
+            return
         repairs = recorder.take_repairs() if recorder.edits else ()
         status: Status = "repaired" if repairs else "ok"
-        text = "".join(node.parts or ())
         call = end_call(output, name, arguments or {}, text, node.id, node.start, end, status, repairs)
-        repeated_keys.report(recorder, "" if node.keyed else text, call)
-        if self._tool_names is not None and name not in self._tool_names:
-            recorder.report("unknown-tool", f"there is no tool `{name}`", call.span, "warning", label="called here")
+        for code, message in found:
+            label = "called here" if code == "unknown-tool" else "in this call"
+            recorder.report(code, message, call.span, "warning", label=label)
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
+
+    def _objections(self, name: str, arguments: dict[str, Any], text: str, *, is_repaired: bool) -> list[Objection]:
+        """What speaks against a finished call; `text` is the JSON text of its arguments, if it was written as JSON."""
+        found: list[Objection] = []
+        if text and (repeated := repeated_keys.contradicted(text, arguments)) is not None:
+            found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
+        if text and loses_path(text):
+            found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
+        if self._tools is not None and self._schema_check != "off":
+            found += objections(self._tools, name, arguments, repaired=is_repaired)
+        return found
 
     def _doubt(self, node: OpenNode) -> str:
         """Why a bare value of a call may hold markup; "" if nothing shows it."""

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from outspoken.results.replies import ToolCall
-
-from .recorder import Recorder
-
 
 def may_repeat(text: str, arguments: Iterable[str]) -> bool:
     """May an argument stand twice in the JSON text of the arguments? This is fast."""
@@ -20,14 +16,12 @@ def repeats(text: str, arguments: Iterable[str]) -> bool:
     return may_repeat(text, arguments) and _repeated_name(text) is not None
 
 
-def report(recorder: Recorder, text: str, call: ToolCall) -> None:
-    """Report an argument that stands twice in the JSON text of the arguments of a call."""
-    if may_repeat(text, call.arguments) and (repeated := _repeated_name(text)) is not None:
-        message = f"the argument `{repeated}` is given twice; the last one is taken"
-        recorder.report("repeated-argument", message, call.span, "warning", label="in this call")
+def contradicted(text: str, arguments: Iterable[str]) -> str | None:
+    """An argument that stands twice in the JSON text of the arguments, with two values; None if none does."""
+    return _repeated_name(text, differs=True) if may_repeat(text, arguments) else None
 
 
-def _repeated_name(text: str) -> str | None:
+def _repeated_name(text: str, *, differs: bool = False) -> str | None:
     import json
 
     objects: list[list[tuple[str, Any]]] = []
@@ -40,5 +34,9 @@ def _repeated_name(text: str) -> str | None:
         json.loads(text, object_pairs_hook=collect)
     except ValueError:
         return None
-    names = [name for name, _ in objects[-1]] if objects else []
-    return next((name for i, name in enumerate(names) if name in names[:i]), None)
+    seen: dict[str, Any] = {}
+    for name, value in objects[-1] if objects else ():
+        if name in seen and not (differs and seen[name] == value):
+            return name
+        seen[name] = value
+    return None
