@@ -62,6 +62,7 @@ class FastPath:
         self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
         self._openers: tuple[str, ...] = module.OPENERS
         self._overlap: int = module.OVERLAP
+        self._loose_markup = MarkupSearch([marker.lower() for marker in module.MARKERS])
         self._value_markup = ValueMarkup(module.VALUE_CLOSERS, module.VALUE_FOLLOWERS, module.VALUE_PHRASES)
         self._prompt_end: str = module.PROMPT_END
         self._read: Any = module.read_sound
@@ -136,8 +137,9 @@ class FastPath:
         """May a value hold markup, or a call an argument twice?"""
         if not self._value_markup.finds:
             return repeats(call.arguments_text, call.arguments)
+        may_hold = self._loose_markup.may_hold
         texts = [value for value in call.arguments.values() if value.__class__ is str]
-        return any(self._value_markup.is_in(text) for text in texts)
+        return any(may_hold(text.lower()) or self._value_markup.holds_phrase(text) for text in texts)
 
     def _may_end_reasoning(self, raw: str, segment: Reasoning) -> bool:
         """Does a marker with a mistake stand where reasoning begins or in it, or a line begin as a call does?"""

@@ -57,5 +57,51 @@ def all_value_markup(automaton: Automaton) -> ValueMarkup:
     return ValueMarkup(sorted(closers), sorted(followers), call_phrases(automaton))
 
 
+class LooseMarkup:
+    """Finds markers of a format in a bare value, in any case, that nobody mentions there.
+
+    A marker within a sentence or in quotation marks is mentioned, and a group that opens and closes is a part of the
+    value. Any other one is damage: a marker that is doubled, in another case, or whose neighbour is missing.
+    """
+
+    def __init__(self, closers: set[str], others: set[str]) -> None:
+        self._closers = {form.lower() for form in closers}
+        forms = sorted({form.lower() for form in closers | others}, key=lambda form: (-len(form), form))
+        self._search = re.compile("|".join(map(re.escape, forms)) or "(?!)")
+
+    def is_in(self, text: str) -> bool:
+        """Does a value hold a marker that is not mentioned, or only one half of a group?"""
+        low = text.lower()
+        depth, found = 0, False
+        for match in self._search.finditer(low):
+            if _is_mentioned(low, *match.span()):
+                continue
+            found = True
+            depth += -1 if match[0] in self._closers else 1
+            if depth < 0:
+                return True
+        return found and depth != 0
+
+
+_BEFORE = re.compile(r"[ \t\"'`(“«]\Z")
+_BEHIND = re.compile(r"[ \t][^\s<]|[\"'`),.;:”»]")
+
+
+def _is_mentioned(text: str, start: int, end: int) -> bool:
+    """Does a marker stand in a sentence or in quotation marks?"""
+    return _BEFORE.search(text, max(start - 1, 0), start) is not None and _BEHIND.match(text, end) is not None
+
+
+@lru_cache(maxsize=256)
+def loose_markup(automaton: Automaton) -> LooseMarkup:
+    """What finds the markers of a format in its bare values."""
+    closers, others = set[str](), set[str]()
+    for terminal in automaton.tables.terminals.values():
+        if terminal.short.startswith("_"):
+            forms = {w for w in written_forms(terminal) if is_distinct_marker(w) and not w.startswith('"')}
+            (closers if terminal.short.endswith(("_CLOSE", "_END")) else others).update(forms)
+    return LooseMarkup(closers, others - closers)
+
+
 def _distinct(step: Transition) -> set[str]:
     return {w for w in written_forms(step.terminal) if is_distinct_marker(w) and not w.startswith('"')}

@@ -7,7 +7,7 @@ from json.encoder import encode_basestring
 from typing import Any, cast
 
 from outspoken.grammar.automaton import Automaton, Config
-from outspoken.grammar.value_markup import value_markup
+from outspoken.grammar.value_markup import loose_markup, value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
@@ -233,7 +233,9 @@ class CallBuilder:
         self._automaton = value_end.automaton
         if node.bare is None:
             node.bare = [""]
-        elif value_markup(value_end).is_in("".join(node.bare)):
+            return
+        text = "".join(node.bare)
+        if value_markup(value_end).is_in(text) or loose_markup(value_end.automaton).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 
     def _send_if_text(self, node: OpenNode) -> None:
