@@ -57,6 +57,10 @@ def all_value_markup(automaton: Automaton) -> ValueMarkup:
     return ValueMarkup(sorted(closers), sorted(followers), call_phrases(automaton))
 
 
+#: How the names of closing markers end.
+_CLOSING = ("_CLOSE", "_END")
+
+
 class LooseMarkup:
     """Finds markers of a format in a bare value, in any case, that nobody mentions there.
 
@@ -95,12 +99,18 @@ def _is_mentioned(text: str, start: int, end: int) -> bool:
 @lru_cache(maxsize=256)
 def loose_markup(automaton: Automaton) -> LooseMarkup:
     """What finds the markers of a format in its bare values."""
-    closers, others = set[str](), set[str]()
-    for terminal in automaton.tables.terminals.values():
-        if terminal.short.startswith("_"):
-            forms = {w for w in written_forms(terminal) if is_distinct_marker(w) and not w.startswith('"')}
-            (closers if terminal.short.endswith(("_CLOSE", "_END")) else others).update(forms)
-    return LooseMarkup(closers, others - closers)
+    terminals = [terminal for terminal in automaton.tables.terminals.values() if terminal.short.startswith("_")]
+    forms = {w for terminal in terminals for w in written_forms(terminal)}
+    closers = closing_forms(automaton)
+    distinct = {form for form in forms if is_distinct_marker(form) and not form.startswith('"')}
+    return LooseMarkup(distinct & closers, distinct - closers)
+
+
+@lru_cache(maxsize=256)
+def closing_forms(automaton: Automaton) -> frozenset[str]:
+    """The closing markers of a format as they are written, brackets and quotes among them."""
+    ends = [t for t in automaton.tables.terminals.values() if t.short.startswith("_") and t.short.endswith(_CLOSING)]
+    return frozenset({form.strip() for terminal in ends for form in written_forms(terminal)} - {""})
 
 
 def _distinct(step: Transition) -> set[str]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, cast
 
+from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Config
-from outspoken.grammar.value_markup import loose_markup, value_markup
+from outspoken.grammar.value_markup import closing_forms, loose_markup, value_markup
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
@@ -19,7 +20,7 @@ from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .lacking import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
-from .proof import Objection, loses_path, objections
+from .proof import Objection, loses_path, objections, unproven
 from .repair_paths import set_paths, set_paths_before
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import ReplyState
@@ -31,7 +32,7 @@ _NOT_IN_NAME = frozenset('"{}\n')
 
 
 #: Objections to which there is no second opinion: what the model wrote says two things.
-_REFUSED = frozenset({"repeated-argument", "lost-path"})
+_REFUSED = frozenset({"repeated-argument", "lost-path", "unproven"})
 
 
 class CallBuilder:
@@ -424,6 +425,10 @@ class CallBuilder:
             found.append(Objection("repeated-argument", f"the argument `{repeated}` is given twice, with two values"))
         if text and loses_path(text):
             found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
+        if is_repaired:
+            closers = closing_forms(registry.automaton(self._header.format))
+            if why := unproven(self._recorder.edits, self._state.source.slice, closers, has_arguments=bool(arguments)):
+                found.append(Objection("unproven", why))
         if self._tools is not None and self._schema_check != "off":
             found += objections(self._tools, name, arguments, repaired=is_repaired)
         return found

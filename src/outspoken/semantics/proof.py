@@ -7,14 +7,21 @@ the caller wants it refused (`Settings.schema_check`). A repaired call that does
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from outspoken.notations.coerce import fits
 from outspoken.notations.tools import Tools, may_have
+from outspoken.results.edits import Edit
 
 #: A path that JSON escapes have damaged: `"C:\temp"`, whose `\t` is a tab.
 _LOST_PATH = re.compile(r'"[A-Za-z]:\\[bfnrt]\w')
+
+
+#: A value that is closed by its own sign.
+_CLOSED = re.compile(r"[\"'}\])]\Z|(?<!\w)(?:true|false|null|True|False|None)\Z")
+#: So far behind an insertion, nothing but white space shows that the text ends there.
+_FAR = 200
 
 
 class Objection(NamedTuple):
@@ -61,6 +68,30 @@ def may_violate(tools: Tools, name: str, arguments: Mapping[str, Any]) -> bool:
 def loses_path(arguments_text: str) -> bool:
     """Do escapes in the JSON text of arguments damage a path, as in `"C:\\temp"`?"""
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
+
+
+def unproven(edits: Iterable[Edit], read: Callable[[int, int], str], closers: Collection[str], *, has_arguments: bool) -> str:
+    """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
+
+    `read` gives the response between two offsets, `closers` are the markers that close values and calls. The end of the
+    text may only close markup, behind a value or a marker that is closed itself.
+    """
+    ends: list[Edit] = []
+    for edit in edits:
+        if edit.code in ("stray-text", "dropped-text"):
+            dropped = read(edit.start, edit.end)
+            if any(char.isdigit() for char in dropped) or sum(map(str.isalnum, dropped)) > 1:
+                return f"the text {dropped.strip()!r} between markers belongs to nothing"
+        if edit.start == edit.end and edit.after and not read(edit.start, edit.start + _FAR).strip():
+            ends.append(edit)
+    if not ends:
+        return ""
+    first = min(ends, key=lambda edit: edit.start)
+    tail = read(max(first.start - _FAR, 0), first.start).rstrip()
+    is_closed = any(tail.endswith(closer) for closer in closers)
+    if is_closed or (has_arguments and _CLOSED.search(tail) is not None and first.after.strip() not in closers):
+        return ""
+    return "the text ends before it is certain what the call says"
 
 
 def _is_listed(value: Any, listed: list[Any]) -> bool:
