@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.cli.framework import OUTPUT, declare, option
+from cloup import option, option_group
+
+from outspoken.cli.framework import command
 from outspoken.cli.options import (
     FILES_HELP,
-    Inputs,
     Reading,
     Source,
     color_option,
-    input_options,
+    files_argument,
     json_option,
     reading_options,
+    sources,
 )
 from outspoken.cli.results import exit_code, print_json, print_title
 from outspoken.cli.types import Name
@@ -30,29 +32,35 @@ if TYPE_CHECKING:
     from outspoken.results.replies import Reply
 
 
-@declare(
+@command(
     "explain",
     "Show a response part by part, the formats that match it, and why." + FILES_HELP,
-    [
-        ("outspoken explain response.txt", "name the parts, and the formats that fit"),
-        ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),
-    ],
+    ("outspoken explain response.txt", "name the parts, and the formats that fit"),
+    ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),
 )
-@input_options
+@files_argument
 @reading_options()
-@option("--tree", is_flag=True, section=OUTPUT, help="show the rules and tokens of the format's grammar")
-@option(
-    "--tolerant-grammar", type=Name(registry.names), metavar="FORMAT", section=OUTPUT,
-    help="show the grammar that damaged responses of a format are read with, and no response",
+@option_group(
+    "Output",
+    option("--tree", is_flag=True, help="show the rules and tokens of the format's grammar"),
+    option(
+        "--tolerant-grammar", type=Name(registry.names), metavar="FORMAT",
+        help="show the grammar that damaged responses of a format are read with, and no response",
+    ),
+    json_option("write the reply with candidates or tree as JSON; a line for each of several files"),
+    color_option,
 )  # fmt: skip
-@json_option("write the reply with candidates or tree as JSON; a line for each of several files")
-@color_option
-def run(inputs: Inputs, reading: Reading, tree: bool, tolerant_grammar: str | None, as_json: bool, color: str) -> int:
+def run(
+    files: tuple[str, ...], text: str | None, tree: bool, tolerant_grammar: str | None, as_json: bool, color: str,
+    **given: Any,
+) -> int:  # fmt: skip
     """Explain each source, and return the highest exit code."""
     if tolerant_grammar:
         return _show_grammar(tolerant_grammar, as_json)
-    parser, sources = reading.parser(), inputs.sources()
-    return max([0, *[_explain(source, parser, reading, tree, as_json, color, len(sources) > 1) for source in sources]])
+    reading = Reading.of(given)
+    parser, responses = reading.parser(), sources(files, text)
+    several = len(responses) > 1
+    return max([0, *[_explain(source, parser, reading, tree, as_json, color, several) for source in responses]])
 
 
 def _show_grammar(name: str, as_json: bool) -> int:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outspoken.cli.framework import OUTPUT, declare, option
+import click
+from click.shell_completion import CompletionItem
+from cloup import option, option_group
+
+from outspoken.cli.framework import Command, command
 from outspoken.cli.options import (
     FILES_HELP,
-    READING,
-    Inputs,
     Reading,
     color_option,
-    input_options,
+    files_argument,
     json_option,
     reading_options,
+    sources,
 )
 from outspoken.cli.registries import load_registry
 from outspoken.cli.results import exit_code, print_event, print_reply, print_title
-from outspoken.cli.types import Number
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
@@ -30,39 +32,61 @@ if TYPE_CHECKING:
     from outspoken.payloads import PayloadParser
 
 
-@declare(
+class _Parse(Command):
+    """The command; the value of `--stream` may be left out. Only a number counts as one, so that a file may follow."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give `--stream` its value, as click takes it."""
+        end = args.index("--") if "--" in args else len(args)
+        for at, (word, following) in enumerate(zip(args[:end], [*args[1:], ""], strict=False)):
+            if word == "--stream" and not following.lstrip("-").isdecimal():
+                args = [*args[:at], f"--stream={CHUNK_SIZE}", *args[at + 1 :]]
+        return super().parse_args(ctx, args)
+
+
+def _complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """What shells complete behind `--stream`: files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+@command(
     "parse",
     "Parse responses and show their segments: text, reasoning, calls, actions, and what was damaged." + FILES_HELP,
-    [
-        ("outspoken parse response.txt", "detect the format, and show what is in the response"),
-        ("outspoken parse -f hermes -T tools.json --json < response.txt", "a known format, as JSON"),
-        ("outspoken parse -t 'Action: wait()' --stream", "the events of a stream"),
-    ],
+    ("outspoken parse response.txt", "detect the format, and show what is in the response"),
+    ("outspoken parse -f hermes -T tools.json --json < response.txt", "a known format, as JSON"),
+    ("outspoken parse -t 'Action: wait()' --stream", "the events of a stream"),
+    kind=_Parse,
 )
-@input_options
-@reading_options()
-@option("--payloads", metavar="MODULE:NAME", section=READING, help="a payload registry, or a function that returns one")
-@option("--page", metavar="NAME", section=READING, help="the page of `--payloads`; default: all payloads")
-@option(
-    "--stream", type=Number(), optional_value=CHUNK_SIZE, metavar="[N]", section=OUTPUT,
-    help="show events as they arrive, one a line; reads at most N bytes at once",
+@files_argument
+@reading_options(
+    option("--payloads", metavar="MODULE:NAME", help="a payload registry, or a function that returns one"),
+    option("--page", metavar="NAME", help="the page of `--payloads`; default: all payloads"),
+)
+@option_group(
+    "Output",
+    option(
+        "--stream", type=click.IntRange(1), metavar="[N]", shell_complete=_complete_files,
+        help="show events as they arrive, one a line; reads at most N bytes at once",
+    ),
+    json_option("write the reply as JSON, or events as JSON lines; a line for each of several files"),
+    color_option,
 )  # fmt: skip
-@json_option("write the reply as JSON, or events as JSON lines; a line for each of several files")
-@color_option
 def run(
-    inputs: Inputs,
-    reading: Reading,
+    files: tuple[str, ...],
+    text: str | None,
     payloads: str | None,
     page: str | None,
     stream: int | None,
     as_json: bool,
     color: str,
+    **given: Any,
 ) -> int:
     """Parse each source, and return the highest exit code."""
+    reading = Reading.of(given)
     parser = _payload_parser(reading, payloads, page) if payloads or page else reading.parser()
-    sources, codes = inputs.sources(), [0]
-    for source in sources:
-        name = source.name if len(sources) > 1 else None
+    responses, codes = sources(files, text), [0]
+    for source in responses:
+        name = source.name if len(responses) > 1 else None
         if stream:
             print_title(name, as_json=as_json)
             codes.append(_print_events(parser.stream(source.chunks(stream), **reading.known), as_json, name))

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple, cast, get_args
 
-from outspoken.cli.framework import declare, option
-from outspoken.cli.options import READING, Reading, files_argument, given_files, json_option, reading_options
-from outspoken.cli.types import Choice
+import click
+from cloup import option
+
+from outspoken.cli.framework import command
+from outspoken.cli.options import Reading, files_argument, format_option, given_files, json_option, reading_options
 from outspoken.grammar import registry
 from outspoken.parsing.parser import Parser
 from outspoken.processing.processor import ResponseProcessor
@@ -40,32 +42,34 @@ class LineError(ValueError):
     """A line is not a response."""
 
 
-@declare(
+@command(
     "stats",
     "Count how many responses are ok, repaired, truncated or invalid, by format."
     "\n\nFILE is a response. In `.jsonl` files and standard input (`-`), each line is an object with `text` or "
     "`response`, and if need be `format`, `prefix` and `finish_reason`.",
-    [
-        ("outspoken stats responses.jsonl", "an object with `text` on each line"),
-        ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
-        ("outspoken stats parsed/", "the summary of a folder of results of `outspoken batch`"),
-    ],
+    ("outspoken stats responses.jsonl", "an object with `text` on each line"),
+    ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
+    ("outspoken stats parsed/", "the summary of a folder of results of `outspoken batch`"),
 )
 @files_argument
-@reading_options(format_help="the format of responses that name none")
-@option("--expect", type=Choice(get_args(Expect)), default="anything", metavar="KIND", section=READING,
-        help=f"what a response must have: {', '.join(get_args(Expect))}; default: anything")  # fmt: skip
-@option("--strict", is_flag=True, section=READING, help="count repairs and warnings as failures")
-@option("--no-recovery", is_flag=True, section=READING, help="repair nothing")
+@reading_options(
+    option(
+        "--expect", type=click.Choice(get_args(Expect)), default="anything", metavar="KIND",
+        help=f"what a response must have: {', '.join(get_args(Expect))}; default: anything",
+    ),
+    option("--strict", is_flag=True, help="count repairs and warnings as failures"),
+    option("--no-recovery", is_flag=True, help="repair nothing"),
+    format=format_option(words="the format of responses that name none"),
+    text=False,
+)  # fmt: skip
 @json_option("write the counts as JSON")
-def run(
-    files: tuple[str, ...], reading: Reading, expect: Expect, strict: bool, no_recovery: bool, as_json: bool
-) -> int:
+def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool, as_json: bool, **given: Any) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
     if len(files) == 1 and os.path.isdir(files[0]):
         from .batch import show_summary
 
         return show_summary(files[0], as_json=as_json)
+    reading = Reading.of(given)
     if reading.format != "auto":
         registry.resolve(reading.format or "")
     settings = ProcessorSettings(
