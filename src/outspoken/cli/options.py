@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-from cloup import argument, option, option_group
+import cloup
+from cloup import argument, option_group
 
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.terminal.errors import UsageError
@@ -27,52 +28,68 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 FILES_HELP = "\n\nFILE is a response, and `-` standard input, which is read if no FILE is given."
 
 
-def format_option(default: str | None = "auto", words: str = "a format's name or alias, or auto") -> Callable[[_F], _F]:
+def option(spec: str, help: str, type: Any = None, shown: object = None, **settings: Any) -> Callable[[_F], _F]:
+    """Declare an option.
+
+    `spec` has its names and the word for its value, as in `-f --format NAME`; without such a word, it is a flag. The
+    help ends with the default, or with `shown` in its place. See `cloup.option` for other settings.
+    """
+    *names, last = spec.split()
+    if last.startswith("-"):
+        names, last, settings = [*names, last], None, {"is_flag": True, **settings}
+    default = shown or settings.get("default")
+    if default:
+        help += f"; default: {'yes' if default is True else default}"
+    into = [settings.pop("into")] if "into" in settings else []
+    return cloup.option(*names, *into, metavar=last, help=help, type=type, **settings)
+
+
+def format_option(words: str = "a format's name or alias, or auto", **settings: Any) -> Callable[[_F], _F]:
     """`--format`: the format of the responses."""
-    shown = f"{words}; default: {default}" if default else words
-    return option("-f", "--format", type=Name(format_names), default=default, metavar="NAME", help=shown)
+    return option("-f --format NAME", words, Name(format_names), **{"default": "auto", **settings})
 
 
 def json_option(words: str) -> Callable[[_F], _F]:
     """`--json`: what it writes is said by each command."""
-    return option("-j", "--json", "as_json", is_flag=True, help=words)
+    return option("-j --json", words, into="as_json")
 
 
 files_argument = argument("files", nargs=-1, type=File(), metavar="[FILE]...")
-text_option = option("-t", "--text", metavar="TEXT", help="the response itself, in place of FILE")
-tools_option = option(
-    "-T", "--tools", type=File(), metavar="FILE", help="a JSON list of the tools that the model was given"
-)
+text_option = option("-t --text TEXT", "the response itself, in place of FILE")
+tools_option = option("-T --tools FILE", "a JSON list of the tools that the model was given", File())
 screen_option = option(
-    "-s", "--screen", type=screen_size, metavar="WxH",
-    help="the screen's size in pixels, such as 1280x720; points of GUI actions are converted to it",
-)  # fmt: skip
-prefix_option = option(
-    "-p", "--prefix", type=unescaped, metavar="TEXT", help=r"the end of the prompt, if it opens a block: '<think>\n'"
+    "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", screen_size
 )
-finish_reason_option = option(
-    "--finish-reason", metavar="WORD", help="the provider's finish reason, such as stop or length"
-)
+prefix_option = option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped)
+finish_reason_option = option("--finish-reason WORD", "the provider's finish reason, such as stop or length")
 repair_option = option(
-    "-r", "--repair", type=click.Choice(REPAIR_LIMITS), metavar="LEVEL",
-    help=f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}; default: heuristic",
+    "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}", click.Choice(REPAIR_LIMITS),
+    shown="heuristic",
 )  # fmt: skip
 color_option = option(
-    "--color", type=click.Choice(("auto", "always", "never")), default="auto", metavar="WHEN",
-    help="auto (on a terminal), always or never; default: auto",
-)  # fmt: skip
+    "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")), default="auto"
+)
+
+
+_auto = format_option()
 
 
 def reading_options(
-    *more: Callable[[Any], Any],
-    format: Callable[[Any], Any] | None = None,
-    text: bool = True,
-    finish_reason: bool = True,
+    *more: Callable[[Any], Any], format: Callable[[Any], Any] = _auto, finish_reason: bool = True
 ) -> Callable[[_F], _F]:
-    """Declare the options of `Reading`, `--text`, and `more`. A provider's stream has its own finish reason."""
+    """Declare the options of `Reading`, and `more`. A provider's stream has its own finish reason."""
     ends = [finish_reason_option] if finish_reason else []
-    known = [format or format_option(), tools_option, screen_option, prefix_option, *ends, repair_option]
-    return option_group("Reading", *([text_option] if text else []), *known, *more)
+    return option_group("Reading", *more, format, tools_option, screen_option, prefix_option, *ends, repair_option)
+
+
+def input_options(*more: Callable[[Any], Any], **settings: Any) -> Callable[[_F], _F]:
+    """Declare FILE and `--text`, which `sources` takes, and `reading_options`."""
+    return lambda run: files_argument(reading_options(text_option, *more, **settings)(run))
+
+
+def output_options(json: str, *more: Callable[[Any], Any]) -> Callable[[_F], _F]:
+    """Declare `more`, `--json` and `--color`."""
+    return option_group("Output", *more, json_option(json), color_option)
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from cloup import argument, option, option_group
+from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import Reading, format_option, json_option, reading_options
+from outspoken.cli.options import Reading, format_option, json_option, option, reading_options
 from outspoken.cli.types import File, Name, positive, provider_names
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json
+from outspoken.terminal.progress import ProgressLine
 
 if TYPE_CHECKING:
     from outspoken.batch import BatchOptions, Summary
@@ -46,7 +47,7 @@ _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :in
 
 def _column(name: str, words: str) -> Callable[[Any], Any]:
     """Declare the option of a column."""
-    return option(f"--{name}", metavar="C", default="text" if name == "text-column" else None, help=words)
+    return option(f"--{name} C", words, **({"default": "text"} if name == "text-column" else {}))
 
 
 @command(
@@ -59,41 +60,28 @@ def _column(name: str, words: str) -> Callable[[Any], Any]:
 )
 @argument("inputs", nargs=-1, required=True, metavar="IN...", type=File())
 @reading_options(
-    option(
-        "-P", "--provider", type=Name(provider_names), metavar="NAME",
-        help="the rows are bodies of this provider's responses",
-    ),
-    format=format_option(None, "a format's name or alias, or auto; default: auto"),
-    text=False,
-)  # fmt: skip
+    option("-P --provider NAME", "the rows are bodies of this provider's responses", Name(provider_names)),
+    format=format_option(default=None, shown="auto"),
+)
 @option_group(
     "Columns",
     *[_column(name, words) for name, words in _COLUMNS.items()],
-    option("--keep", multiple=True, metavar="C", help=_KEEP),
+    option("--keep C", _KEEP, multiple=True),
 )
 @option_group(
     "Limits",
-    option(
-        "--max-chars", type=click.IntRange(1), default=16_000_000, metavar="N",
-        help="longer responses are not read; default: 16000000",
-    ),
-    option(
-        "--row-timeout", type=positive, default=60.0, metavar="SECONDS",
-        help="a row that takes longer is not read; default: 60",
-    ),
-    option("--workers", type=click.IntRange(1), metavar="N", help="how many processes; default: one for each core"),
-    option("--unit-bytes", type=click.IntRange(1), metavar="N", help="how much of the input makes one part"),
-)  # fmt: skip
+    option("--max-chars N", "longer responses are not read", click.IntRange(1), default=16_000_000),
+    option("--row-timeout SECONDS", "a row that takes longer is not read", positive, default=60.0, shown=60),
+    option("--workers N", "the number of processes", click.IntRange(1), shown="one for each core"),
+    option("--unit-bytes N", "how much of the input makes one part", click.IntRange(1)),
+)
 @option_group(
     "Output",
-    option("-o", "--out", required=True, metavar="DIR", type=File(), help="the folder of the results"),
-    option(
-        "--output", type=click.Choice(("parquet", "jsonl")), default="parquet", metavar="TYPE",
-        help="parquet or jsonl; default: parquet",
-    ),
-    option("--restart", is_flag=True, help="remove the results that are in DIR, and begin again"),
+    option("-o --out DIR", "the folder of the results", File(), required=True),
+    option("--output TYPE", "parquet or jsonl", click.Choice(("parquet", "jsonl")), default="parquet"),
+    option("--restart", "remove the results that are in DIR, and begin again"),
     json_option("write the summary as JSON"),
-)  # fmt: skip
+)
 def run(
     inputs: tuple[str, ...], out: str, workers: int | None, unit_bytes: int | None, output: str, restart: bool,
     as_json: bool, **given: Any,
@@ -123,10 +111,11 @@ def run(
 
 def _run(inputs: Sequence[str], out: str, options: BatchOptions, running: dict[str, Any]) -> Summary:
     from outspoken.batch import run as run_batch
-    from outspoken.batch.progress import show_progress
+    from outspoken.batch.progress import progress_text
 
-    with show_progress() as show:
-        return run_batch(inputs, out, options, progress=show, **running)
+    text = progress_text()
+    with ProgressLine() as line:
+        return run_batch(inputs, out, options, progress=lambda now: line.show(text(now)), **running)
 
 
 def _options(reading: Reading, given: dict[str, Any]) -> BatchOptions:

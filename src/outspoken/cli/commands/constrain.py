@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
-from cloup import argument, option, option_group
+from cloup import argument, option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import format_option, json_option, prefix_option
+from outspoken.cli.options import format_option, json_option, option, prefix_option
 from outspoken.cli.results import print_json
 from outspoken.cli.types import File, Name, format_names, screen_size
 from outspoken.results.errors import ConstraintError, OutspokenError
@@ -31,46 +31,30 @@ TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang
     ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
 )
 @argument("name", metavar="[FORMAT]", required=False, type=Name(format_names))
-@option_group("Reading", format_option(default=None, words="the format, in place of FORMAT"), prefix_option)
+@option_group("Reading", format_option("the format, in place of FORMAT", default=None), prefix_option)
 @option_group(
     "Allowed",
-    option("-T", "--tools", metavar="FILE", type=File(), help="a JSON list of the tools that the model is given"),
+    option("-T --tools FILE", "a JSON list of the tools that the model is given", File()),
     option(
-        "--action", multiple=True, metavar="NAME",
-        help="a GUI action: a type (`click`), a word of the format, or all; may be repeated",
+        "--action NAME", "an action: a type (`click`), a word of the format, or all; may be repeated", multiple=True
     ),
-    option(
-        "-s", "--screen", type=screen_size, metavar="WxH",
-        help="the screen's size in pixels, on which points lie, such as 1280x720",
-    ),
-    option(
-        "--tool-choice", default="auto", metavar="CHOICE",
-        help="auto, none, required or the name of a tool; default: auto",
-    ),
-    option("--parallel/--no-parallel", default=True, help="allow several calls; default: yes"),
-    option(
-        "--reasoning", type=click.Choice(("free", "none", "required")), default="free", metavar="KIND",
-        help="free, none or required; default: free",
-    ),
-    option("--max-calls", type=int, metavar="N", help="at most so many calls"),
-)  # fmt: skip
+    option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", screen_size),
+    option("--tool-choice CHOICE", "auto, none, required or the name of a tool", default="auto"),
+    option("--parallel/--no-parallel", "allow several calls", default=True),
+    option("--reasoning KIND", "free, none or required", click.Choice(("free", "none", "required")), default="free"),
+    option("--max-calls N", "at most so many calls", int),
+)
 @option_group(
     "Tokens",
-    option(
-        "--special-token", multiple=True, metavar="TOKEN",
-        help="a marker that is one token of the model; may be repeated",
-    ),
-    option("--tokenizer", metavar="FILE", type=File(), help="a tokenizer.json, which names the special tokens"),
-)  # fmt: skip
+    option("--special-token TOKEN", "a marker that is one token of the model; may be repeated", multiple=True),
+    option("--tokenizer FILE", "a tokenizer.json, which names the special tokens", File()),
+)
 @option_group(
     "Output",
-    option(
-        "--target", required=True, type=click.Choice(TARGETS), metavar="NAME",
-        help=f"what it is written for: {', '.join(TARGETS)}",
-    ),
-    option("--strict", is_flag=True, help="fail if something of the tools' schemas is not enforced"),
+    option("--target NAME", f"what it is written for: {', '.join(TARGETS)}", click.Choice(TARGETS), required=True),
+    option("--strict", "fail if something of the tools' schemas is not enforced"),
     json_option("write format, target, constraint and warnings as JSON"),
-)  # fmt: skip
+)
 def run(
     name: str | None, format: str | None, target: str, tools: str | None, action: tuple[str, ...],
     special_token: tuple[str, ...], tokenizer: str | None, as_json: bool, **wanted: Any,

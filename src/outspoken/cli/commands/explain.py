@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cloup import option, option_group
-
 from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    FILES_HELP,
-    Reading,
-    Source,
-    color_option,
-    files_argument,
-    json_option,
-    reading_options,
-    sources,
-)
+from outspoken.cli.options import FILES_HELP, Reading, Source, input_options, option, output_options, sources
 from outspoken.cli.results import exit_code, print_json, print_title
 from outspoken.cli.types import Name
 from outspoken.grammar import registry
@@ -38,18 +27,16 @@ if TYPE_CHECKING:
     ("outspoken explain response.txt", "name the parts, and the formats that fit"),
     ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),
 )
-@files_argument
-@reading_options()
-@option_group(
-    "Output",
-    option("--tree", is_flag=True, help="show the rules and tokens of the format's grammar"),
+@input_options()
+@output_options(
+    "write the reply with candidates or tree as JSON; a line for each of several files",
+    option("--tree", "show the rules and tokens of the format's grammar"),
     option(
-        "--tolerant-grammar", type=Name(registry.names), metavar="FORMAT",
-        help="show the grammar that damaged responses of a format are read with, and no response",
+        "--tolerant-grammar FORMAT",
+        "show the grammar that damaged responses of a format are read with, and no response",
+        Name(registry.names),
     ),
-    json_option("write the reply with candidates or tree as JSON; a line for each of several files"),
-    color_option,
-)  # fmt: skip
+)
 def run(
     files: tuple[str, ...], text: str | None, tree: bool, tolerant_grammar: str | None, as_json: bool, color: str,
     **given: Any,

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 import cloup
-from cloup import argument, option
+from cloup import argument
 
 from outspoken.authoring.commands import run as run_tool
 from outspoken.cli.framework import Group, command, example_text, show_help_if_bare
-from outspoken.cli.options import color_option, json_option, prefix_option, tools_option
+from outspoken.cli.options import color_option, json_option, option, prefix_option, tools_option
 from outspoken.cli.types import File, Name, format_names, positive
 from outspoken.terminal.errors import UsageError
 
@@ -37,10 +37,10 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
     ("outspoken grammar new my_tags.lark --template tokenizer_config.json", "from a chat template"),
 )
 @argument("files", metavar="FILE", nargs=-1, required=True, type=File())
-@option("--from", "responses", multiple=True, type=File(), metavar="RESPONSE...", help="files with raw responses")
-@option("--template", type=File(), metavar="FILE", help="a chat template, or a tokenizer_config.json")
-@option("--like", type=Name(format_names), metavar="FORMAT", help="the format that it resembles; default: the nearest")
-@option("--force", is_flag=True, help="write it even if a format reads all of it already")
+@option("--from RESPONSE...", "files with raw responses", File(), into="responses", multiple=True)
+@option("--template FILE", "a chat template, or a tokenizer_config.json", File())
+@option("--like FORMAT", "the format that it resembles", Name(format_names), shown="the nearest")
+@option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:
     """Write the grammar. All files but the grammar are responses if `--from` is given."""
@@ -58,7 +58,7 @@ def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int
     ("outspoken grammar check *.lark --explain", "and both derivations of each conflict"),
 )
 @_files
-@option("--explain", is_flag=True, help="print both derivations of each conflict")
+@option("--explain", "print both derivations of each conflict")
 @json_option("write the findings as JSON, a line for each grammar")
 def check(files: tuple[str, ...], **given: Any) -> int:
     """Check the grammars, and return the highest exit code."""
@@ -74,9 +74,9 @@ def check(files: tuple[str, ...], **given: Any) -> int:
 )
 @_file
 @argument("response", metavar="RESPONSE", type=File())
-@option("--stream", type=click.IntRange(1), metavar="N", help="read N characters at a time, and show each piece")
-@option("--trace", is_flag=True, help="show each step, and what was acceptable there")
-@option("--html", type=File(), metavar="OUT", help="write a page that shows all of it, and nothing else")
+@option("--stream N", "read N characters at a time, and show each piece", click.IntRange(1))
+@option("--trace", "show each step, and what was acceptable there")
+@option("--html OUT", "write a page that shows all of it, and nothing else", File())
 @tools_option
 @prefix_option
 @json_option("write tokens, tree and reply as a line of JSON")
@@ -93,9 +93,9 @@ def show(file: str, response: str, **given: Any) -> int:
     ("outspoken grammar fuzz my_tags.lark --minutes 10 --seed 100", "as many as can be in ten minutes"),
 )
 @_files
-@option("--runs", type=click.IntRange(1), metavar="N", help=f"the number of responses; default: {_RUNS}")
-@option("--minutes", type=positive, metavar="M", help="the duration")
-@option("--seed", type=int, metavar="N", help="the first seed; default: 0")
+@option("--runs N", "the number of responses", click.IntRange(1), shown=_RUNS)
+@option("--minutes M", "the duration", positive)
+@option("--seed N", "the first seed; default: 0", int)
 @json_option("write findings and summaries as JSON lines")
 def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, **given: Any) -> int:
     """Fuzz the grammars, and return the highest exit code."""
@@ -111,7 +111,7 @@ def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, **give
     ("outspoken grammar diagram my_tags.lark -o my_tags.svg", "into a file"),
 )
 @_file
-@option("-o", "--output", type=File(), metavar="OUT", help="the SVG file to write; default: standard output")
+@option("-o --output OUT", "the SVG file to write", File(), shown="standard output")
 def diagram(file: str, **given: Any) -> int:
     """Draw the diagram."""
     return run_tool("diagram", file, _words(**given))

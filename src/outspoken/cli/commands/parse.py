@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
-from cloup import option, option_group
 
 from outspoken.cli.framework import Command, command
-from outspoken.cli.options import (
-    FILES_HELP,
-    Reading,
-    color_option,
-    files_argument,
-    json_option,
-    reading_options,
-    sources,
-)
-from outspoken.cli.registries import load_registry
+from outspoken.cli.options import FILES_HELP, Reading, input_options, option, output_options, sources
 from outspoken.cli.results import exit_code, print_event, print_reply, print_title
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
@@ -29,7 +21,7 @@ from outspoken.terminal.inputs import CHUNK_SIZE
 from outspoken.terminal.outputs import print_lines
 
 if TYPE_CHECKING:
-    from outspoken.payloads import PayloadParser
+    from outspoken.payloads import PayloadParser, PayloadRegistry
 
 
 class _Parse(Command):
@@ -57,30 +49,21 @@ def _complete_files(ctx: click.Context, param: click.Parameter, incomplete: str)
     ("outspoken parse -t 'Action: wait()' --stream", "the events of a stream"),
     kind=_Parse,
 )
-@files_argument
-@reading_options(
-    option("--payloads", metavar="MODULE:NAME", help="a payload registry, or a function that returns one"),
-    option("--page", metavar="NAME", help="the page of `--payloads`; default: all payloads"),
+@input_options(
+    option("--payloads MODULE:NAME", "a payload registry, or a function that returns one"),
+    option("--page NAME", "the page of `--payloads`", shown="all payloads"),
 )
-@option_group(
-    "Output",
+@output_options(
+    "write the reply as JSON, or events as JSON lines; a line for each of several files",
     option(
-        "--stream", type=click.IntRange(1), metavar="[N]", shell_complete=_complete_files,
-        help="show events as they arrive, one a line; reads at most N bytes at once",
+        "--stream [N]", "show events as they arrive, one a line; reads at most N bytes at once", click.IntRange(1),
+        shell_complete=_complete_files,
     ),
-    json_option("write the reply as JSON, or events as JSON lines; a line for each of several files"),
-    color_option,
 )  # fmt: skip
 def run(
-    files: tuple[str, ...],
-    text: str | None,
-    payloads: str | None,
-    page: str | None,
-    stream: int | None,
-    as_json: bool,
-    color: str,
-    **given: Any,
-) -> int:
+    files: tuple[str, ...], text: str | None, payloads: str | None, page: str | None, stream: int | None, as_json: bool,
+    color: str, **given: Any,
+) -> int:  # fmt: skip
     """Parse each source, and return the highest exit code."""
     reading = Reading.of(given)
     parser = _payload_parser(reading, payloads, page) if payloads or page else reading.parser()
@@ -106,9 +89,30 @@ def _payload_parser(reading: Reading, payloads: str | None, page: str | None) ->
     if not payloads or reading.format != "auto" or reading.tools_file or reading.screen:
         raise UsageError("`--page` needs `--payloads`; neither can be used with `--format`, `--tools` or `--screen`")
     try:
-        return load_registry(payloads).parser(page, repair=reading.repair)
+        return _load_registry(payloads).parser(page, repair=reading.repair)
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def _load_registry(named: str) -> PayloadRegistry:
+    """Load the registry `module:name`, or the one that the function of that name returns.
+
+    Modules in the working directory are found, too. Raises UsageError if there is no registry.
+    """
+    from outspoken.payloads import PayloadRegistry  # imports Lark, which the other commands need not wait for
+
+    if ":" not in named.strip(":"):
+        raise UsageError(f"`{named}` is not a registry; write it as `module:name`")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = resolve_name(named)
+        registry = found() if callable(found) else found
+    except Exception as error:
+        raise UsageError(f"cannot load `{named}`: {type(error).__name__}: {error}") from error
+    if not isinstance(registry, PayloadRegistry):
+        raise UsageError(f"`{named}` is of type {type(registry).__name__}; expected a PayloadRegistry")
+    return registry
 
 
 def _print_events(events: Iterable[Event], as_json: bool, name: str | None) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import click
-from cloup import option, option_group
+from cloup import option_group
 
 from outspoken.cli.framework import command
-from outspoken.cli.options import format_option
+from outspoken.cli.options import format_option, option
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.errors import UsageError
 
@@ -30,8 +30,7 @@ _LIMITS = {
 def _limit(name: str, words: str) -> Callable[[Any], Any]:
     """Declare the option of a limit; the settings refuse what is too small."""
     default = cast("float", getattr(ServerSettings, name))
-    shown = f"{words}; default: {default:.15g}"
-    return option(f"--{name.replace('_', '-')}", type=type(default), default=default, metavar="N", help=shown)
+    return option(f"--{name.replace('_', '-')} N", words, type(default), default=default, shown=f"{default:.15g}")
 
 
 @command(
@@ -42,30 +41,23 @@ def _limit(name: str, words: str) -> Callable[[Any], Any]:
 )
 @option_group(
     "Server",
-    option("-u", "--upstream", required=True, metavar="URL", help="the server's base URL, as clients take it"),
-    option("--host", default="127.0.0.1", metavar="NAME", help="default: 127.0.0.1"),
-    option("--port", type=click.IntRange(0, 65535), default=8080, metavar="N", help="default: 8080"),
-    option(
-        "--log-requests/--no-log-requests", default=True,
-        help="write a line for each request to standard error; default: yes",
-    ),
-)  # fmt: skip
-@option_group("Reading", format_option(words="the format of the model's output: a name or alias, or auto"))
+    option("-u --upstream URL", "the server's base URL, as clients take it", required=True),
+    option("--host NAME", "the address to listen on", default="127.0.0.1"),
+    option("--port N", "the port to listen on", click.IntRange(0, 65535), default=8080),
+    option("--log-requests/--no-log-requests", "write a line for each request to standard error", default=True),
+)
+@option_group("Reading", format_option("the format of the model's output: a name or alias, or auto"))
 @option_group(
     "Responses",
+    option("--reasoning-field NAME", "the field for reasoning", default="reasoning_content"),
+    option("--action-tool NAME", "export GUI actions as calls of a tool of this name"),
     option(
-        "--reasoning-field", default="reasoning_content", metavar="NAME",
-        help="the field for reasoning; default: reasoning_content",
+        "--constrain KIND",
+        f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}",
+        click.Choice(UPSTREAMS),
     ),
-    option("--action-tool", metavar="NAME", help="export GUI actions as calls of a tool of this name"),
-    option(
-        "--constrain", type=click.Choice(UPSTREAMS), metavar="KIND",
-        help=f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}",
-    ),
-    option(
-        "--constrain-strict", is_flag=True, help="reject a request that cannot be constrained, or not in everything"
-    ),
-)  # fmt: skip
+    option("--constrain-strict", "reject a request that cannot be constrained, or not in everything"),
+)
 @option_group("Limits", *[_limit(name, words) for name, words in _LIMITS.items()])
 def run(host: str, port: int, **settings: Any) -> int:
     """Serve until the process is asked to stop."""

@@ -6,19 +6,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cloup import option, option_group
-
 from outspoken.cli.framework import command
-from outspoken.cli.options import (
-    FILES_HELP,
-    Reading,
-    color_option,
-    files_argument,
-    format_option,
-    json_option,
-    reading_options,
-    sources,
-)
+from outspoken.cli.options import FILES_HELP, Reading, format_option, input_options, option, output_options, sources
 from outspoken.cli.results import exit_code, print_event, print_title
 from outspoken.cli.types import Name, provider_names
 from outspoken.providers.errors import ProviderFormatError
@@ -42,16 +31,12 @@ if TYPE_CHECKING:
     ("curl -sN $URL -d @request.json | outspoken stream -f hermes", "a live stream whose content is in a format"),
     ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
 )
-@files_argument
-@reading_options(
-    option(
-        "-P", "--provider", type=Name(provider_names), default="openai", metavar="NAME",
-        help="the provider of the stream; default: openai",
-    ),
-    format=format_option(None, "the format of the content: a name or alias, or auto; default: the provider's"),
+@input_options(
+    option("-P --provider NAME", "the provider of the stream", Name(provider_names), default="openai"),
+    format=format_option("the format of the content: a name or alias, or auto", default=None, shown="the provider's"),
     finish_reason=False,
-)  # fmt: skip
-@option_group("Output", json_option("write events as JSON lines"), color_option)
+)
+@output_options("write events as JSON lines")
 def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
     reading, responses, codes = Reading.of(given), sources(files, text), [0]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from cloup import argument, option, option_group
+from cloup import argument, option_group
 
 from outspoken.cli.framework import command
 from outspoken.cli.options import (
     finish_reason_option,
     format_option,
     json_option,
+    option,
     prefix_option,
     screen_option,
     sources,
@@ -38,48 +39,35 @@ if TYPE_CHECKING:
 @option_group(
     "Reading",
     text_option,
-    format_option(words="a format's name or alias, auto, or a grammar file (NAME.lark)"),
+    format_option("a format's name or alias, auto, or a grammar file (NAME.lark)"),
     tools_option,
     screen_option,
     prefix_option,
     finish_reason_option,
     option(
-        "--chunk", type=click.IntRange(0), default=0, metavar="N",
-        help="characters that arrive at once; default: as few as the slider has room for",
+        "--chunk N", "characters that arrive at once", click.IntRange(0), default=0,
+        shown="as few as the slider has room for",
     ),
 )  # fmt: skip
 @option_group(
     "Server",
-    option("--port", type=click.IntRange(0), default=0, metavar="N", help="default: a free one"),
-    option("--open/--no-open", "open_browser", default=True, help="open the browser; default: yes"),
+    option("--port N", "the port to listen on", click.IntRange(0), default=0, shown="a free one"),
+    option("--open/--no-open", "open the browser", into="open_browser", default=True),
 )
 @option_group(
     "Output",
+    option("-w --write PAGE", "write a page of HTML that works from a file, and serve nothing", File()),
     option(
-        "-w", "--write", type=File(), metavar="PAGE",
-        help="write a page of HTML that works from a file, and serve nothing",
-    ),
-    option(
-        "--to", type=Name(format_names), multiple=True, metavar="NAME",
-        help="with `--write`: also show the reply as this format writes it; may be repeated",
+        "--to NAME", "with `--write`: also show the reply as this format writes it; may be repeated",
+        Name(format_names), multiple=True,
     ),
     json_option("with `--write`: write the path of the page as JSON"),
 )  # fmt: skip
 def run(
-    file: str | None,
-    text: str | None,
-    format: str,
-    tools: str | None,
-    screen: Screen | None,
-    prefix: str | None,
-    finish_reason: str | None,
-    chunk: int,
-    port: int,
-    open_browser: bool,
-    write: str | None,
-    to: tuple[str, ...],
+    file: str | None, text: str | None, format: str, tools: str | None, screen: Screen | None, prefix: str | None,
+    finish_reason: str | None, chunk: int, port: int, open_browser: bool, write: str | None, to: tuple[str, ...],
     as_json: bool,
-) -> int:
+) -> int:  # fmt: skip
     """Serve until the process is asked to stop, or write the page and print its path."""
     from outspoken.playground import begin_with, serve  # imports what reads grammars, which others need not wait for
     from outspoken.playground import write as write_page
