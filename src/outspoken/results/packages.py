@@ -11,6 +11,13 @@ from typing import Any
 from .errors import MissingPackageError
 
 
+def how_to_install(extra: str, distribution: str = "") -> str:
+    """How an extra of Outspoken is installed, for messages; without an extra, how another package is."""
+    if not extra:
+        return f"`pip install {distribution}`"
+    return f"the extra `{extra}` of outspoken installs it: `pip install '.[{extra}]'` in a checkout"
+
+
 @dataclass(frozen=True)
 class Package:
     """A package: the `extra` that installs it, what pip calls it, and the `lowest` version with what is used of it.
@@ -43,8 +50,9 @@ class Package:
     def missing(self, cause: str = "", module: str | None = None) -> MissingPackageError:
         """The error that says what to install. By default, its cause is that the package is not installed."""
         wanted = f"`{self.distribution}` {self.lowest} or newer" if self.lowest else f"`{self.distribution}`"
-        pip = f"'outspoken[{self.extra}]'" if self.extra else self.distribution
-        sentence = f"{cause or self._absent}; {self.user} needs {wanted} (`pip install {pip}`)"
+        sentence = (
+            f"{cause or self._absent}; {self.user} needs {wanted} ({how_to_install(self.extra, self.distribution)})"
+        )
         return MissingPackageError(sentence, package=self.distribution, name=module or self.distribution)
 
     @property

@@ -100,7 +100,9 @@ def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
 
 
 def _unreadable(path: str, error: Exception) -> UsageError:
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    reason = "no file can have this name"  # what Python says of a ValueError depends on its version
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
     hint = ""
     if isinstance(error, IsADirectoryError):
         hint = "; `outspoken batch` reads folders"

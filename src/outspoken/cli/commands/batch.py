@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from outspoken.batch import BatchOptions, Summary
 
 _COLUMNS = {
-    "text-column": "the column of the responses, or of a provider's bodies; `a.b` leads into objects, `.` is the line",
+    "text-column": "the column of responses or a provider's bodies; `a.b` leads into objects, `.` is the line",
     "format-column": "a column with the format of each row",
     "id-column": "a column that is kept as `id`",
     "tools-column": "a column with the tools of each row: a list, or JSON text",
