@@ -251,7 +251,8 @@ def test_a_missing_or_old_package_is_named(package: str, extra: str, monkeypatch
     module = import_module(f"outspoken.batch.{extra}")
     read = {"ray": "read_dataset", "spark": "read_dataframe", "duckdb": "register"}.get(extra, "read")
     monkeypatch.setitem(sys.modules, package, None)
-    needs = rf"`outspoken\.batch\.{extra}` needs `{package}` [\d.]+ or newer \(`pip install 'outspoken\[{extra}\]'`\)"
+    install = rf"\(extra `{extra}`: `pip install '\.\[{extra}\]'` in a checkout\)"
+    needs = rf"`outspoken\.batch\.{extra}` needs `{package}` [\d.]+ or newer {install}"
     with pytest.raises(MissingPackageError, match=f"^`{package}` is not installed; {needs}$"):
         getattr(module, read)(object())
     monkeypatch.setattr(packages, "version", {package: "0.7.1rc2"}.get)

@@ -21,7 +21,7 @@ from outspoken.batch import BatchError, BatchOptions, Progress, StoppedError, re
 from outspoken.batch import outputs as outputs_module
 from outspoken.batch import pool as pool_module
 from outspoken.batch.arrow import pa, parquet
-from outspoken.batch.progress import show_progress
+from outspoken.batch.progress import progress_text
 from tests.batch.batch_files import CALL, quarantine, results, write_lines, zstd
 
 HERMES = BatchOptions(format="hermes", id_column="id")
@@ -364,20 +364,10 @@ def test_the_command_refuses_what_cannot_be(tmp_path: Path, capsys: pytest.Captu
     assert not (tmp_path / "out").exists()
 
 
-def test_the_progress_is_drawn_on_a_terminal_only(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with show_progress() as show:
-        assert show is None
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "120")
-    with show_progress() as show:
-        assert show is not None
-        show(Progress(1000, 2, 5, 10, 0.5))
-        show(Progress(3000, 2, 10, 10, 1.0))
-    shown = capsys.readouterr().err
-    assert "3,000 rows, 2,000/s, 2 in quarantine" in shown
+def test_the_progress_of_this_run_is_shown() -> None:
+    text = progress_text()
+    assert text(Progress(1000, 2, 5, 10, 0.0)) == "50% of 10 bytes, 1,000 rows, 2 in quarantine"
+    assert text(Progress(3000, 2, 8, 10, 30.0)) == "80% of 10 bytes, 3,000 rows, 67/s, 2 in quarantine, 0:20 left"
 
 
 def test_without_pyarrow_the_command_says_what_to_install(tmp_path: Path) -> None:
@@ -390,5 +380,5 @@ def test_without_pyarrow_the_command_says_what_to_install(tmp_path: Path) -> Non
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    needs = "`outspoken.batch` needs `pyarrow` (`pip install 'outspoken[batch]'`)"
+    needs = "`outspoken.batch` needs `pyarrow` (extra `batch`: `pip install '.[batch]'` in a checkout)"
     assert done.stderr == f"outspoken: error: `pyarrow` is not installed; {needs}\n"

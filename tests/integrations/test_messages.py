@@ -85,19 +85,19 @@ def test_the_retry_message_names_each_problem_and_asks_again() -> None:
             Framework("tides", "tide-tables", "2.1"),
             "tide_tables.charts",
             "`tide-tables` is not installed; `outspoken.integrations.tides` needs `tide-tables` 2.1 or newer "
-            "(`pip install 'outspoken[tides]'`)",
+            "(extra `tides`: `pip install '.[tides]'` in a checkout)",
         ),
         (
             Framework("tides", "pytest", "900"),
             "pytest",
             f"`pytest` {pytest.__version__} is installed; `outspoken.integrations.tides` needs `pytest` 900 or newer "
-            "(`pip install 'outspoken[tides]'`)",
+            "(extra `tides`: `pip install '.[tides]'` in a checkout)",
         ),
         (
             Framework("tides", "pytest", "1"),
             "json.tides",
             "the installed `pytest` has no usable `json.tides` (No module named 'json.tides'); "
-            "`outspoken.integrations.tides` needs `pytest` 1 or newer (`pip install 'outspoken[tides]'`)",
+            "`outspoken.integrations.tides` needs `pytest` 1 or newer (extra `tides`: `pip install '.[tides]'` in a checkout)",
         ),
     ],
 )
@@ -154,5 +154,5 @@ def test_an_integration_without_its_framework_says_so() -> None:
         try:
             import_module(FRAMEWORKS[name].module)
         except ImportError:
-            with pytest.raises(MissingPackageError, match=rf"`pip install 'outspoken\[{name}\]'`"):
+            with pytest.raises(MissingPackageError, match=rf"extra `{name}`: `pip install '\.\[{name}\]'`"):
                 import_module(f"outspoken.integrations.{name}")

@@ -115,7 +115,7 @@ def check_grammars(commands: Path, folder: Path) -> None:
         [commands / "outspoken", "grammar", "diagram", "own_tags.lark"],
         cwd=folder, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
-    message = "(`pip install 'outspoken[grammar]'`)"
+    message = "(extra `grammar`: `pip install '.[grammar]'` in a checkout)"
     assert (drawn.returncode, drawn.stdout, drawn.stderr.strip().endswith(message)) == (2, "", True)
 
 

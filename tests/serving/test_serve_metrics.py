@@ -124,7 +124,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ask(front, "messages").status_code == 200
         found = httpx.get(f"{front.url}/metrics")
     assert (found.status_code, found.json()["error"]["code"]) == (501, "no_metrics")
-    assert "pip install 'outspoken[serve]'" in found.json()["error"]["message"]
+    assert "pip install '.[serve]'" in found.json()["error"]["message"]
 
 
 # ids and the log

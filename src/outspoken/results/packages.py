@@ -15,7 +15,7 @@ def how_to_install(extra: str, distribution: str = "") -> str:
     """How an extra of Outspoken is installed, for messages; without an extra, how another package is."""
     if not extra:
         return f"`pip install {distribution}`"
-    return f"the extra `{extra}` of outspoken installs it: `pip install '.[{extra}]'` in a checkout"
+    return f"extra `{extra}`: `pip install '.[{extra}]'` in a checkout"
 
 
 @dataclass(frozen=True)
