@@ -117,7 +117,7 @@ def test_a_wrong_grammar_is_reported_with_its_place(
 @pytest.mark.parametrize(
     ("fields", "field", "says"),
     [
-        ({"tools": '[{"name": "f",}]'}, "tools", "line 1, column 15"),
+        ({"tools": '[{"name": "f" 1}]'}, "tools", "line 1, column 15"),
         ({"tools": '{"name": "f"}'}, "tools", "no list"),
         ({"tools": "[3]"}, "tools", ""),
         ({"tools": "[" * 20_000}, "tools", ""),

@@ -190,7 +190,7 @@ def test_a_wrong_grammar_shows_its_place_and_the_right_one_is_read_with(page: Pa
 def test_tools_type_the_arguments_and_their_mistakes_are_shown(page: Page) -> None:
     page.open()
     page.press("2")
-    page.fill("tools", TOOLS[:-1] + ",]")
+    page.fill("tools", TOOLS[:-1] + " 1]")
     assert page.text("#wrong").startswith(f"the tools are not JSON: line 1, column {len(TOOLS) + 1}")
     page.fill(
         "text", "<tool_call>\n<function=get_weather>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>"
