@@ -12,7 +12,7 @@ import anthropic
 import httpx
 import openai
 import pytest
-from tests.serving.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
+from tests.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
 from tests.serving.serving.test_serve_responses import TEXT, Front, answer
 
 from outspoken.serving.app import Proxy

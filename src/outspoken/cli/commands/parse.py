@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -99,7 +98,9 @@ def _load_registry(named: str) -> PayloadRegistry:
 
     Modules in the working directory are found, too. Raises UsageError if there is no registry.
     """
-    from outspoken.payloads import PayloadRegistry  # imports Lark, which the other commands need not wait for
+    from pkgutil import resolve_name  # neither is needed without payloads
+
+    from outspoken.payloads import PayloadRegistry
 
     if ":" not in named.strip(":"):
         raise UsageError(f"`{named}` is not a registry; write it as `module:name`")
