@@ -97,7 +97,8 @@ def test_the_retry_message_names_each_problem_and_asks_again() -> None:
             Framework("tides", "pytest", "1"),
             "json.tides",
             "the installed `pytest` has no usable `json.tides` (No module named 'json.tides'); "
-            "`outspoken.integrations.tides` needs `pytest` 1 or newer (extra `tides`: `pip install '.[tides]'` in a checkout)",
+            "`outspoken.integrations.tides` needs `pytest` 1 or newer "
+            "(extra `tides`: `pip install '.[tides]'` in a checkout)",
         ),
     ],
 )
