@@ -1,13 +1,12 @@
 """Commands and groups as this command line has them, on top of cloup, which has sections of options and of commands.
 
-A command has examples. A group imports a command only when it is run: its sections have what the list of commands
-needs.
+A command has examples. A group imports a command only when it is run.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
@@ -39,7 +38,9 @@ def command(
 
     Examples are pairs of a command line and what it does.
     """
-    return cloup.command(name, cls=kind, help=help, epilog=example_text(*examples), context_settings=CONTEXT)
+    purpose = help.partition("\n\n")[0].rstrip(".")
+    settings: dict[str, Any] = {"help": help, "epilog": example_text(*examples), "context_settings": CONTEXT}
+    return cloup.command(name, cls=kind, short_help=purpose[0].lower() + purpose[1:], **settings)
 
 
 def example_text(*examples: tuple[str, str]) -> str:
@@ -48,20 +49,17 @@ def example_text(*examples: tuple[str, str]) -> str:
 
 
 class Group(cloup.Group):
-    """A group of commands.
+    """A group of commands, by the titles of the sections that they are listed in.
 
-    `sections` has the names of the commands and their purposes, by the titles of the sections that they are listed in.
-    The command `x` is the attribute `run` of the module `package.x`.
+    With a `package`, the command `x` is the attribute `run` of the module `package.x`; what is listed is only its name
+    and its purpose.
     """
 
     def __init__(
-        self, name: str, *, sections: Mapping[str, Mapping[str, str]], package: str = "", **settings: Any
+        self, name: str, *, listed: Mapping[str, Sequence[click.Command]], package: str = "", **settings: Any
     ) -> None:
-        listed = [
-            cloup.Section(title, [cloup.Command(one, short_help=words) for one, words in rows.items()])
-            for title, rows in sections.items()
-        ]
-        super().__init__(name, sections=listed, context_settings=CONTEXT, **settings)
+        sections = [cloup.Section(title, commands) for title, commands in listed.items()]
+        super().__init__(name, sections=sections, context_settings=CONTEXT, **settings)
         self.package = package
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -69,8 +67,10 @@ class Group(cloup.Group):
         return list(self.commands)
 
     def load(self, name: str) -> click.Command:
-        """Import a command."""
-        return cast("click.Command", import_module(f"{self.package}.{name}").run)
+        """Return a command, which is imported if there is a package of commands."""
+        return (
+            cast("click.Command", import_module(f"{self.package}.{name}").run) if self.package else self.commands[name]
+        )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

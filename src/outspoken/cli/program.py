@@ -57,7 +57,10 @@ _EXAMPLES = example_text(
     "outspoken",
     cls=Group,
     package="outspoken.cli.commands",
-    sections=COMMANDS,
+    listed={
+        title: [cloup.Command(name, short_help=words) for name, words in rows.items()]
+        for title, rows in COMMANDS.items()
+    },
     invoke_without_command=True,
     help="Read what language models say: tool calls, reasoning and GUI actions.",
     epilog="\n".join(["\b", "Exit codes:", *_CODES, "", _EXAMPLES]),

@@ -117,26 +117,10 @@ def diagram(file: str, **given: Any) -> int:
     return run_tool("diagram", file, _words(**given))
 
 
-class _Tools(Group):
-    """The commands of this module."""
-
-    def load(self, name: str) -> click.Command:
-        """Return a command; all of them are here."""
-        return {"new": new, "check": check, "show": show, "fuzz": fuzz, "diagram": diagram}[name]
-
-
 @cloup.group(
     "grammar",
-    cls=_Tools,
-    sections={
-        "Commands": {
-            "new": "write a first grammar and its cases",
-            "check": "report what is wrong with grammars or missing from them",
-            "show": "show how a response is read",
-            "fuzz": "generate responses, damage them and check that nothing is lost or invented",
-            "diagram": "draw the syntax as a railroad diagram",
-        }
-    },
+    cls=Group,
+    listed={"Commands": (new, check, show, fuzz, diagram)},
     invoke_without_command=True,
     help="Work on a grammar file, wherever it lies. The cases of NAME.lark are in NAME/ok/*.txt and NAME/err/*.txt.",
     epilog=example_text(
