@@ -31,7 +31,7 @@ def test_the_grammars_are_short() -> None:
 @every_file
 def test_a_new_format_is_sound(file: Path) -> None:
     with workspace(file) as made, made.in_use():
-        found = [finding.diagnostic for finding in findings(made, file.stem)]
+        found = findings(made, file.stem)
     assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
 
 

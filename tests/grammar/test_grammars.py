@@ -30,12 +30,12 @@ def test_there_are_grammars() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_check_finds_nothing_wrong(name: str) -> None:
-    wrong = [finding.diagnostic for finding in findings(HOUSE, name) if finding.diagnostic.severity != "note"]
+    wrong = [finding for finding in findings(HOUSE, name) if finding.severity != "note"]
     assert "\n".join([diagnostic.frame() for diagnostic in wrong]) == ""
 
 
 def test_check_finds_nothing_wrong_in_shared_files() -> None:
-    assert "\n".join([finding.diagnostic.frame() for finding in shared_findings(HOUSE)]) == ""
+    assert "\n".join([finding.frame() for finding in shared_findings(HOUSE)]) == ""
 
 
 # the rest of the house

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outspoken.authoring.check.findings import CheckedFile
+from outspoken.authoring.check.findings import CheckedGrammar
 from outspoken.authoring.check.rules import check_file
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
@@ -70,5 +70,5 @@ def test_terminal_pieces_form_one_expression(terminal: str, message: str, tmp_pa
     checkout.grammars.mkdir()
     path = checkout.grammar("made")
     path.write_text(f"start: _X\n_X: {terminal}\n_Y: /c/\n", "utf-8")
-    found = check_file(checkout, Source.of(path), CheckedFile.of(checkout, path))
-    assert {finding.diagnostic.message for finding in found} == ({message} if message else set())
+    found = check_file(CheckedGrammar.of(checkout, Source.of(path)))
+    assert {finding.message for finding in found} == ({message} if message else set())

@@ -244,6 +244,12 @@ def tables(name: str) -> Tables:
             found = None  # half written, or by another version
         if found is not None and is_current(path.parent, found.sources):
             return found
+    return _compiled(path)
+
+
+@cached
+def _compiled(path: Path) -> Tables:
+    """The tables of a grammar that has no compiled form, or an old one."""
     from .compiler import compile_grammar
 
     return compile_grammar(path)
