@@ -37,8 +37,8 @@ _DEEP = 300
 
 #: Findings that make a grammar unusable, so that reading and writing are not checked.
 _UNREADABLE = frozenset(
-    ["bad-name", "banned-name", "bad-action", "missing-import", "grammar-syntax", "mixed-case", "undefined"]
-    + ["bad-pattern", "endless-rule"]
+    {"bad-name", "banned-name", "bad-action", "missing-import", "grammar-syntax"}
+    | {"mixed-case", "undefined", "bad-pattern", "endless-rule"}
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, count, product
 from typing import Any, NamedTuple
@@ -26,8 +27,8 @@ from .lark_errors import Loaded, starts_of
 
 #: At most this many conflicts are reported; the others mostly go with them.
 MOST = 5
-#: The most places that a search visits, and the most stacks that one terminal leads to.
-_MOST_PLACES, _MOST_STACKS = 3000, 64
+#: The most places that a search visits, the most stacks that one terminal leads to, and the most ways to one of them.
+_MOST_PLACES, _MOST_STACKS, _MOST_WAYS = 2000, 64, 4
 _REPETITION = re.compile(r"__(\w+?)_(?:star|plus|repeat_\w+?)_\d+")
 
 _SAME_TEXT = "two ways to read one text are one too many: take one of them out, or give them different markers"
@@ -47,10 +48,15 @@ class _Step(NamedTuple):
 
 
 class _Conflict(NamedTuple):
-    """A state with two actions: each is the rule that ends, or None to read the next terminal."""
+    """A state with two actions for a terminal: each is the rule that ends, or None to read the terminal.
+
+    `ways` are the steps of two readings up to the conflict, each pair of the same text; none if no text was found.
+    """
 
     state: Any
     actions: tuple[Any, Any]
+    terminal: str
+    ways: tuple[tuple[list[_Step], list[_Step]], ...] = ()
 
 
 class _Visit(NamedTuple):
@@ -64,28 +70,29 @@ class _Visit(NamedTuple):
         """All steps of the search, from its beginning."""
         return [*self.before.trail(), self.steps] if self.before is not None else []
 
+    def first(self) -> _Visit:
+        """Where the search began."""
+        return self.before.first() if self.before is not None else self
+
 
 class _Example(NamedTuple):
-    """What shows a conflict: the terminal that comes next, and the steps of two readings of a text.
+    """The steps of two readings of a text: complete ones if `is_whole`, otherwise up to the conflict."""
 
-    The readings are complete if `is_whole`, otherwise they end at the conflict. Without any, no text was found.
-    """
-
-    terminal: str
-    readings: tuple[list[_Step], ...] = ()
-    is_whole: bool = False
+    readings: tuple[list[_Step], ...]
+    is_whole: bool
 
 
 def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
-    """The conflicts of a grammar, from each of its start rules, as findings in the files of their rules."""
-    found: dict[str, Diagnostic] = {}
+    """The conflicts of a grammar, from each of its start rules: one for each place in the files of their rules."""
+    found: dict[object, Diagnostic] = {}
     for start in starts_of(grammar.source):
-        conflicts = _Parser(loaded, start).conflicts()
+        parser = _Parser(loaded, start)
+        conflicts = parser.conflicts()
         details = [f"from `{start}`"] if start == BROKEN else []
         details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
-        for conflict, example in list(conflicts.items())[:MOST]:
-            finding = _Report(grammar, loaded).finding(conflict, example, details)
-            found.setdefault(finding.message, finding)
+        for conflict in conflicts[:MOST]:
+            finding = _Report(grammar, loaded).finding(conflict, parser.example(conflict), details)
+            found.setdefault((finding.format, finding.span), finding)
     return list(found.values())
 
 
@@ -110,53 +117,51 @@ class _Parser:
         self._start, self._accepting = (root,), self._targets[root][start]
         self._costs = {name: len(text) + 1 for name, text in loaded.texts.items()}
 
-    def conflicts(self) -> dict[_Conflict, _Example]:
-        """All conflicts, those that a short text shows first."""
-        known: dict[_Conflict, str] = {}
+    def conflicts(self) -> list[_Conflict]:
+        """All conflicts, those that a short text leads to first."""
+        known: dict[tuple[Any, ...], _Conflict] = {}
         for state, ends in self._ends.items():
             for terminal, rules in ends.items():
                 actions = [*rules, *([None] if terminal in self._targets[state] else [])]
-                known |= {_Conflict(state, pair): terminal for pair in combinations(actions, 2)}
-        met: dict[_Conflict, list[tuple[_Visit, _Step, _Step]]] = {}
+                for pair in combinations(actions, 2):
+                    known.setdefault((state, *pair), _Conflict(state, pair, terminal))
+        met: dict[tuple[Any, ...], _Conflict] = {}
         for visit in self._walk([(self._start,)]) if known else ():
             (stack,) = visit.stacks
-            here: dict[_Conflict, list[tuple[_Visit, _Step, _Step]]] = {}
+            before = [steps[0] for steps in visit.trail()]
             for terminal in self._expected(stack):
+                here: dict[tuple[Any, ...], _Conflict] = {}
                 for one, two in combinations(self._steps(stack, terminal), 2):
-                    conflict, first, second = self._parting(stack, one, two)
-                    here.setdefault(conflict, []).append((visit, first, second))
-            met = here | met
+                    conflict = self._parting(stack, before, one, two)
+                    key = (conflict.state, *conflict.actions)
+                    ways = (*here[key].ways, *conflict.ways) if key in here else conflict.ways
+                    here[key] = conflict._replace(ways=ways)
+                met |= {key: conflict for key, conflict in here.items() if key not in met}
             if met.keys() >= known.keys():
                 break
-        found = {conflict: self._example(ways) for conflict, ways in met.items()}
-        found |= {conflict: _Example(terminal) for conflict, terminal in known.items() if conflict not in met}
-        return dict(sorted(found.items(), key=lambda item: min(map(len, item[1].readings), default=_MOST_PLACES)))
+        return [*met.values(), *[conflict for key, conflict in known.items() if key not in met]]
 
-    def _parting(self, stack: _Stack, one: _Step, two: _Step) -> tuple[_Conflict, _Step, _Step]:
-        """The conflict at which two ways to read a terminal part, with what ends first before what goes on."""
-        same = next((n for n, (a, b) in enumerate(zip(one.ended, two.ended, strict=False)) if a is not b), None)
-        at = min(len(one.ended), len(two.ended)) if same is None else same
+    def _parting(self, stack: _Stack, before: list[_Step], one: _Step, two: _Step) -> _Conflict:
+        """The conflict at which two ways to read a terminal part."""
+        pairs = enumerate(zip(one.ended, two.ended, strict=False))
+        at = next((n for n, (a, b) in pairs if a is not b), min(len(one.ended), len(two.ended)))
         for rule in one.ended[:at]:
             stack = self._reduced(stack, rule) or ()
-        actions = sorted([(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)], key=_order)
-        return _Conflict(stack[-1], (actions[0][0], actions[1][0])), actions[0][1], actions[1][1]
+        parted = sorted([(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)], key=_order)
+        (first, one), (second, two) = parted
+        return _Conflict(stack[-1], (first, second), one.terminal, (([*before, one], [*before, two]),))
 
-    def _example(self, ways: list[tuple[_Visit, _Step, _Step]]) -> _Example:
+    def example(self, conflict: _Conflict) -> _Example:
         """Two readings of one text, if one is found that both read to its end, else of what leads to the conflict."""
-        visit, first, second = ways[0]
-        before = [steps[0] for steps in visit.trail()]
-        starts: dict[tuple[_Stack, ...], tuple[_Step, _Step]] = {}
-        for _, one, two in ways:
-            starts.setdefault((one.stack, two.stack), (one, two))
-        for end in self._walk(list(starts)):
-            if end.stacks == ((), ()):
-                rows = end.trail()
-                root = end
-                while root.before is not None:
-                    root = root.before
-                readings = [[*before, step, *[row[i] for row in rows]] for i, step in enumerate(starts[root.stacks])]
-                return _Example(readings[0][len(before)].terminal, tuple(readings), True)
-        return _Example(first.terminal, ([*before, first], [*before, second]))
+        starts: dict[tuple[_Stack, ...], tuple[list[_Step], list[_Step]]] = {}
+        for one, two in conflict.ways:
+            starts.setdefault((one[-1].stack, two[-1].stack), (one, two))
+        for visit in self._walk(list(starts)):
+            if visit.stacks == ((), ()):
+                rest = visit.trail()
+                readings = starts[visit.first().stacks]
+                return _Example(tuple([[*part, *[row[i] for row in rest]] for i, part in enumerate(readings)]), True)
+        return _Example(conflict.ways[0] if conflict.ways else (), False)
 
     def _walk(self, starts: list[tuple[_Stack, ...]]) -> Iterator[_Visit]:
         """Dijkstra's algorithm: stacks that read one text, in the order of its length."""
@@ -185,7 +190,7 @@ class _Parser:
     def _steps(self, stack: _Stack, terminal: str) -> list[_Step]:
         """All ways to read a terminal."""
         waiting: list[tuple[tuple[Any, ...], _Stack]] = [((), stack)]
-        found, seen = list[_Step](), {stack}
+        found, seen = list[_Step](), Counter([stack])
         for ended, reached in waiting:
             target = self._targets[reached[-1]].get(terminal)
             if terminal == END and reached[-1] is self._accepting:
@@ -194,8 +199,8 @@ class _Parser:
                 found.append(_Step(terminal, ended, (*reached, target)))
             for rule in self._ends[reached[-1]].get(terminal, ()):
                 after = self._reduced(reached, rule)
-                if after is not None and after not in seen and len(waiting) < _MOST_STACKS:
-                    seen.add(after)
+                if after is not None and seen[after] < _MOST_WAYS and len(waiting) < _MOST_STACKS:
+                    seen[after] += 1
                     waiting.append(((*ended, rule), after))
         return found
 
@@ -229,16 +234,15 @@ class _Report:
 
     def finding(self, conflict: _Conflict, example: _Example, details: list[str]) -> Diagnostic:
         """The conflict as a finding; `details` say from where it is, and how many others there are."""
-        items = [self._item(conflict.state, action, example.terminal) for action in conflict.actions]
+        items = [self._item(conflict, action) for action in conflict.actions]
         texts = [self._rule(*item) for item in items]
-        where = "the text ends" if example.terminal == END else f"`{short(example.terminal)}` comes next"
-        source, span = next(
-            filter(None, [self._place(*item) for item in reversed(items)]), (self._grammar.source, (0, 0))
-        )
+        where = "the text ends" if conflict.terminal == END else f"`{short(conflict.terminal)}` comes next"
+        shown = items[conflict.actions[1] is None :]  # what goes on, else what ends
+        source, span = next(filter(None, [self._place(*item) for item in shown]), (self._grammar.source, (0, 0)))
         note, helps = "no text shows it: different texts lead to one state", _MERGED
         if example.readings:
             text = "".join([self._loaded.texts.get(step.terminal, "") for step in example.readings[0]])
-            note, helps = f"the shortest text that shows it is `{text}`" if text else "no text at all shows it", _LATER
+            note, helps = f"the shortest text that shows it is `{text}`" if text else "the empty text shows it", _LATER
             if example.is_whole:
                 trees = [self._tree(steps) for steps in example.readings]
                 note, helps = f"{note}, read as `{trees[0]}` or as `{trees[1]}`", _SAME_TEXT
@@ -251,11 +255,12 @@ class _Report:
         )
 
     @staticmethod
-    def _item(state: Any, action: Any, terminal: str) -> tuple[Any, int]:
+    def _item(conflict: _Conflict, action: Any) -> tuple[Any, int]:
         """The rule of an action, and how many of its symbols were read. Of those that go on, one that was begun."""
         if action is not None:
             return action, len(action.expansion)
-        items = [item for item in state.closure if not item.is_satisfied and item.next.name == terminal]
+        begun = [item for item in conflict.state.closure if not item.is_satisfied]
+        items = [item for item in begun if item.next.name == conflict.terminal]
         best = min(items, key=lambda item: (not item.index, _is_repetition(item.rule), str(item)))
         return best.rule, best.index
 
@@ -279,13 +284,18 @@ class _Report:
         return f"{parts[0]}+" if len(parts) == 1 and parts[0].isidentifier() else f"({' | '.join(parts)})+"
 
     def _tree(self, steps: list[_Step]) -> str:
-        """What a text is read as: each rule with its parts in parentheses."""
+        """What a text is read as: each rule with its parts in parentheses, repetitions in brackets."""
         made: list[str] = []
         for step in steps:
             for rule in step.ended:
-                start = len(made) - len(rule.expansion)
-                parts = " ".join(filter(None, made[start:]))
-                made[start:] = [parts if _is_repetition(rule) else f"{short(_name(rule.origin))}({parts})"]
+                start, name = len(made) - len(rule.expansion), _name(rule.origin)
+                parts = [part for part in made[start:] if part]
+                if _is_repetition(rule):
+                    goes_on = bool(rule.expansion) and _name(rule.expansion[0]) == name
+                    parts[:1] = [parts[0][1:-1]] if goes_on else parts[:1]
+                    made[start:] = [f"[{' '.join(parts)}]"]
+                else:
+                    made[start:] = [f"{short(name)}({' '.join(parts)})"]
             made += [self._loaded.texts.get(step.terminal, "")] if step.terminal != END else []
         return " ".join(made)
 
