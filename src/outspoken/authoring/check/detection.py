@@ -139,11 +139,12 @@ def _leaves_spaces_open(reply: Reply) -> bool:
 def _shared_openers(name: str) -> dict[str, list[str]]:
     """The opening markers of a format that other formats have, too: each as it is written, with these formats."""
     known = openers_of(registry.edition())
+    strict = [opener for opener in known.openers if not opener.inserted]
     written = {marker.regex: marker.canonical.strip() for marker in known.markers}
     found: dict[str, list[str]] = {}
     for step in openers(registry.automaton(name)):
         own = step.terminal.regex, step.terminal.canonical.strip()
-        alike = {o.format for o in known.openers if own[0] == o.regex or (own[1] and own[1] == written.get(o.regex))}
+        alike = {o.format for o in strict if own[0] == o.regex or (own[1] and own[1] == written.get(o.regex))}
         if alike - {name}:
             found.setdefault(step.terminal.short, []).extend(sorted(alike - {name}))
     return found
