@@ -149,12 +149,16 @@ REFUSED = [
     ('start: X\nX: ""\n', "2:4 empty-terminal: a terminal is empty"),
     ("start: X\nX: \n", "2:1 empty-terminal: a terminal is empty"),
     ("start: X\nX: /b*/\n", "2:4 empty-terminal: `X` can match nothing at all"),
-    ("start: X\nX: /(b/\n", "2:4 bad-pattern: `X` is no regular expression"),
+    (
+        "start: X\nX: /(b/\n",
+        "2:4 bad-pattern: `X` is no regular expression: missing ), unterminated subpattern at position 0",
+    ),
     ('start: X\nX: "a" -> foo\n', "2:1 alias-in-terminal: a terminal gives a name to an alternative with `->`"),
     (
         "start: _a\n_a: B -> c\n",
         "2:1 alias-of-structure: `_a` is only structure, so that its alternatives have no names",
     ),
+    ('start: X\nX: "x"\nX: "y"\n', "3:4 defined-twice: `X` is defined twice, or defined and imported"),
     ("start: X\nX: b\nb: A\n", "2:4 rule-in-terminal: the terminal `X` is made of the rule `b`"),
     ('start: X\nX: "x" X\n', "2:4 endless-terminal: the terminal `X` is made of itself"),
     ("start: _a\n?_a: B\n", "2:1 mark-of-structure: a rule that is only structure is marked with `?`"),

@@ -156,11 +156,6 @@ def like(name: str) -> str:
     return header(name).like if found is None else found
 
 
-def added_names(edition: int) -> tuple[str, ...]:
-    """The names of the formats of an edition that were added while the program runs, in alphabetical order."""
-    return tuple(sorted(_editions[edition]))
-
-
 @cached
 def _aliases(edition: int) -> dict[str, str]:
     """The names of formats by their normalized names and aliases."""

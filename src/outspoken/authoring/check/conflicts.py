@@ -326,29 +326,24 @@ def _owner(rule: Any) -> str:
 def _spans(source: Source, body: Span, rule: Any) -> dict[int, Span]:
     """The spans of the symbols of a rule on the right side of its definition, by their number.
 
-    Lark does not record them. Of all places in one alternative where the names follow each other, this takes the one
-    that leaves out the fewest names of the alternative, and of these the shortest.
+    Lark does not record them. Of all places where the names follow each other, in one alternative if there is any, this
+    takes the one that leaves out the fewest names of the alternative, and of these the shortest.
     """
-    wanted = [(i, short(_name(s))) for i, s in enumerate(rule.expansion) if not _name(s).startswith("__")]
-    words = list(_words(source, body))
-    best: list[tuple[tuple[int, int, int], dict[int, Span]]] = []
-    for first, (_, _, number) in enumerate(words):
-        rest = iter([word for word in words[first:] if word[2] == number])
-        found = {i: next((span for other, span, _ in rest if other == name), None) for i, name in wanted}
-        spans = {i: span for i, span in found.items() if span is not None}
-        if spans and len(spans) == len(wanted):
-            missed = 0 if _is_repetition(rule) else sum([word[2] == number for word in words]) - len(spans)
-            length = max(spans.values())[1] - min(spans.values())[0]
-            best.append(((missed, length, -first if _is_repetition(rule) else first), spans))
-    return min(best, key=lambda entry: entry[0])[1] if best else {}
-
-
-def _words(source: Source, body: Span) -> Iterator[tuple[str, Span, int]]:
-    """The names on the right side of a definition, each with its span and the number of its alternative."""
-    depth = alternative = 0
+    wanted = {i: short(_name(s)) for i, s in enumerate(rule.expansion) if not _name(s).startswith("__")}
     plain = QUOTED.sub(lambda match: " " * len(match[0]), source.bare[slice(*body)])
-    for match in re.finditer(r"->\s*\w+|[A-Za-z_]\w*|[()\[\]|]", plain):
-        depth += (match[0] in "([") - (match[0] in ")]")
-        alternative += match[0] == "|" and not depth
-        if match[0][0].isalpha() or match[0][0] == "_":
-            yield match[0], (body[0] + match.start(), body[0] + match.end()), alternative
+    plain = re.sub(r"->\s*\w+", lambda match: " " * len(match[0]), plain)
+    names = [rf"(?<!\w)({re.escape(name)})(?!\w)" for name in wanted.values()]
+    within, across = [re.compile(rf"(?={between.join(names)})", re.DOTALL) for between in ("[^|]*?", ".*?")]
+
+    def price(match: re.Match[str]) -> tuple[int, int, int]:
+        start, end = match.start(1), match.end(len(names))
+        stop = plain.find("|", end)
+        alternative = plain[plain.rfind("|", 0, start) + 1 : stop if stop >= 0 else None]
+        if _is_repetition(rule):  # it is a part of an alternative, often the last one
+            return 0, end - start, -start
+        return len(re.findall(r"\w+", alternative)), end - start, start
+
+    found = [*within.finditer(plain)] or [*across.finditer(plain)] if names else []
+    best = min(found, key=price, default=None)
+    spans = [best.span(number) for number in range(1, len(names) + 1)] if best else []
+    return {i: (body[0] + start, body[0] + end) for i, (start, end) in zip(wanted, spans, strict=bool(best))}

@@ -18,7 +18,7 @@ from .lark_errors import Loaded, load, refusal, syntax
 from .rules import check_file, unused
 
 #: What the text of a file already says where Lark would refuse it.
-_SAID = frozenset({"defined-twice", "missing-import", "undefined", "bad-pattern"})
+_SAID = frozenset({"missing-import", "undefined"})
 
 
 def check_grammar(grammar: CheckedGrammar) -> list[Diagnostic]:

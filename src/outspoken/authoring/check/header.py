@@ -122,6 +122,5 @@ def _taken(others: list[str]) -> dict[str, str]:
             aliases = registry.header(other).aliases
         except (GrammarError, UnicodeDecodeError):
             continue  # that is for the check of that format to say
-        for alias in aliases:
-            found.setdefault(normalized(alias), other)
+        found = {normalized(alias): other for alias in aliases} | found
     return found

@@ -59,7 +59,7 @@ def load(source: Source) -> Loaded | str:
     except VisitError as error:
         return str(error.orig_exc)
     except (LarkError, OSError, RecursionError, AssertionError) as error:
-        return str(error)
+        return f"{error} because of {error.__context__}" if isinstance(error.__context__, re.error) else str(error)
     written = spellings(lark)
     texts = {
         str(t.name): sample(str(t.name), str(t.pattern.to_regexp()), written.get(str(t.name), ("",))[0] or "")
@@ -154,8 +154,11 @@ _REFUSALS = (
              "a terminal is empty", _NOT_EMPTY, r'""|//|(?m:^[A-Z_]+:[ ]*$)'),
     _Refusal(r"Lexer does not allow zero-width terminals\. \((?P<name>\w+):", "empty-terminal",
              "`{name}` can match nothing at all", _NOT_EMPTY),
-    _Refusal(r"Cannot compile token (?P<name>\w+):", "bad-pattern", "`{name}` is no regular expression",
-             "Python's `re` has to understand the pattern"),
+    _Refusal(r"Cannot compile token (?P<name>\w+):[\s\S]*because of (?P<why>.+)", "bad-pattern",
+             "`{name}` is no regular expression: {why}", "Python's `re` has to understand the pattern"),
+    _Refusal(r"(?:Rule|Terminal) '(?P<name>\w+)' defined more than once", "defined-twice",
+             "`{name}` is defined twice, or defined and imported",
+             "take one of them out, or import it by another name; alternatives of one rule are separated by `|`"),
     _Refusal("Aliasing not allowed in terminals", "alias-in-terminal",
              "a terminal gives a name to an alternative with `->`", "only the alternatives of rules have names",
              r"(?m:^_?[A-Z][A-Z_0-9]*[^\n]*->[ ]*\w+)"),
@@ -200,7 +203,7 @@ def refusal(message: str, source: Source, file: CheckedFile) -> Diagnostic:
 
 def _span(known: _Refusal, name: str, source: Source) -> Span | None:
     """The definition of the name that Lark speaks of, or where a mistake of this kind can be seen."""
-    definition = source.definition(name) if name else None
+    definition = next((one for one in reversed(source.definitions) if one.name == name), None)
     if definition is not None:
         return body_span(definition) if definition.is_terminal and definition.body else definition.span
     trace = re.search(known.trace, source.bare) if known.trace else None

@@ -1,4 +1,4 @@
-"""Checks of a grammar file as text: names, undefined and unused definitions, markers, size."""
+"""Checks of a grammar file as text: names, undefined and unused definitions, markers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NOD
 from .findings import CheckedGrammar, body_span
 
 STARTS = frozenset({START, BROKEN})
-MOST_LINES = 70
 
 _RULES, _TERMINALS = sorted(NODES | FIELDS), sorted(FREE_TEXT | EMBEDDED_VALUES | TOKENS)
 #: What Lark's own grammars define that ours import.
@@ -24,54 +23,20 @@ _LARKS_OWN = frozenset({"WS"})
 _SOLID = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 _IGNORED = re.compile(rf"^%ignore[ \t]+({QUOTED.pattern})", re.MULTILINE)
 _UNBOUNDED = re.compile(r"[*+]|,\}")
-#: The first tab of a line, but for one at its end.
-_TAB = re.compile(r"^[^\t\n]*\t(?=[^\n]*\S)", re.MULTILINE)
-_BLANKS = re.compile(r"[ \t]+(?=\r?$)", re.MULTILINE)
 
 
 def check_file(grammar: CheckedGrammar) -> list[Diagnostic]:
     """The problems of a grammar file or a shared one, read as text."""
     found = [
-        *_lines(grammar),
-        *_duplicates(grammar),
         *([*_imports(grammar)] or _undefined(grammar)),
         *_names(grammar),
         *_literals(grammar),
-        *_patterns(grammar),
+        *_repetitions(grammar),
     ]
     return sorted(found, key=lambda finding: finding.span)
 
 
-def _lines(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
-    file, count = grammar.file, len(grammar.file.text.splitlines())
-    if count > MOST_LINES:
-        helps = "move what other formats have, too, to `grammars/shared`, and import it"
-        message = f"the file has {count} lines, {MOST_LINES} is the most"
-        yield file.finding("long-file", file.line(MOST_LINES + 1), message, helps)
-    for tab in _TAB.finditer(file.text):
-        yield file.finding("tab", (tab.end() - 1, tab.end()), "a line has a tab in it", "write blanks, or `\\t`")
-    for blanks in _BLANKS.finditer(file.text):
-        yield file.finding("blank-end", blanks.span(), "a line ends in blanks", "take them out")
-
-
 # what is defined, imported and used
-
-
-def _duplicates(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
-    first: dict[str, int] = {}
-    for definition in grammar.source.definitions:
-        name = definition.name
-        if name in first:
-            helps = "take one of them out; alternatives of one rule are separated by `|`"
-            span, label = grammar.name_span(definition), f"the first time is in line {first[name]}"
-            yield grammar.file.finding("defined-twice", span, f"`{name}` is defined twice", helps, label=label)
-        first.setdefault(name, grammar.source.text.count("\n", 0, definition.span[0]) + 1)
-    for imported in grammar.source.imports:
-        if imported.known_as in first:
-            message = f"`{imported.known_as}` is imported and defined"
-            helps = f"take one of them out, or import it by another name: `-> MY_{imported.name.strip('_')}`"
-            label = f"it is defined in line {first[imported.known_as]}"
-            yield grammar.file.finding("defined-twice", imported.span, message, helps, label=label)
 
 
 def _imports(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
@@ -205,46 +170,19 @@ def _literals(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
         yield grammar.file.finding("unnamed-marker", span, message, helps)
 
 
-def _patterns(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
-    """Repetitions without a limit, which make a stream quadratic, and what is no regular expression for Python."""
+def _repetitions(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
+    """Repetitions without a limit: what may still grow is looked at again with every chunk, in quadratic time."""
     for definition in [one for one in grammar.source.written if one.is_terminal]:
-        start, end = body_span(definition)
-        if definition.name not in FREE_TEXT | EMBEDDED_VALUES:
-            for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)):
-                yield grammar.file.finding(
-                    "unbounded-repeat",
-                    (start + at.start(), start + at.end()),
-                    f"the marker `{definition.name}` has a repetition without a limit",
-                    "give it a limit: `{0,99}`",
-                    notes=["what may still grow is looked at again with every chunk of a stream"],
-                )
-        if _error_of(_whole(grammar.source.bare[start:end])):
-            for match in QUOTED.finditer(grammar.source.bare, start, end):
-                error = _error_of(match[0][1 : match[0].rfind("/")] if match[0].startswith("/") else "")
-                if error:
-                    message = f"`{definition.name}` is no regular expression"
-                    helps = "Python's `re` has to understand the pattern"
-                    yield grammar.file.finding("bad-pattern", match.span(), message, helps, label=error)
-
-
-def _whole(body: str) -> str:
-    """The expression that the pieces of a definition make, with a character for each other terminal in it."""
-    found, at = list[str](), 0
-    for match in QUOTED.finditer(body):
-        piece = match[0]
-        found.append(re.sub(r"\w+", "x", body[at : match.start()]))
-        found.append(piece[1 : piece.rfind("/")] if piece.startswith("/") else re.escape(piece[1 : piece.rfind('"')]))
-        at = match.end()
-    return "".join([*found, re.sub(r"\w+", "x", body[at:])])
-
-
-def _error_of(pattern: str) -> str:
-    """Why Python cannot read a pattern; "" if it can."""
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return error.msg
-    return ""
+        start = body_span(definition)[0]
+        is_bounded = definition.name not in FREE_TEXT | EMBEDDED_VALUES
+        for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)) if is_bounded else ():
+            yield grammar.file.finding(
+                "unbounded-repeat",
+                (start + at.start(), start + at.end()),
+                f"the marker `{definition.name}` has a repetition without a limit",
+                "give it a limit: `{0,99}`",
+                notes=["what may still grow is looked at again with every chunk of a stream"],
+            )
 
 
 def _pattern(match: re.Match[str]) -> str:
