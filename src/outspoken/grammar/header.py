@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -169,49 +168,46 @@ def read_header(text: str, path: str, folder: Path | None = None) -> Header:
 def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderProblem]]:
     """The header, or None with all of its problems. `folder` is that of the grammar."""
     fields, problems = _fields(text)
-    known = {name: name for name in Header.__dataclass_fields__}
+    known = Header.__dataclass_fields__
+    first: dict[str, HeaderField] = {}
     values: dict[str, Any] = {}
     places: dict[tuple[str, ...], Span] = {}
-    first: dict[str, HeaderField] = {}
     for written in fields:
         key = written.key
         if key not in known:
-            near = get_close_matches(key.lower(), known, 1)
+            from difflib import get_close_matches  # not where a response is read
+
+            near = get_close_matches(key.lower(), list(known), 1)
             helps = f"did you mean `{near[0]}`?" if near else f"fields are {', '.join(sorted(known))}"
-            problems.append(
-                HeaderProblem("unknown-field", f"the header has no field `{key}`", written.key_span, (helps,))
-            )
+            message = f"the header has no field `{key}`"
+            problems.append(HeaderProblem("unknown-field", message, written.key_span, (helps,)))
         elif key in first:
             label = f"the first one is in line {text.count(chr(10), 0, first[key].span[0]) + 1}"
             message, helps = f"the header has `{key}` twice", ("join them, or take one out",)
             problems.append(HeaderProblem("duplicate-field", message, written.key_span, helps, label))
         else:
-            first[key] = written
-            places[(key,)] = written.span
+            first[key], places[(key,)] = written, written.span
             values[key] = _READERS.get(key, str)(written.value)
             if key in _ENTRIES:
-                values[key] = _entries(written, folder, problems, places)
+                entries = [*_entries(written, folder)]
+                problems += [entry for entry in entries if isinstance(entry, HeaderProblem)]
+                sound = [entry for entry in entries if isinstance(entry, _Entry)]
+                values[key] = {entry.name: entry.meaning for entry in sound}
+                places |= {(key, entry.name): entry.span for entry in sound}
     if not values.get("format"):
         helps = ("the first line is `// format: <name of the file>`",)
         problems.insert(0, HeaderProblem("missing-field", "the header has no `format`", _line_at(text, 0), helps))
-        values["format"] = "unknown"
-    header = _validated(values, places, problems)
-    return (None if problems else header), sorted(problems, key=lambda problem: problem.span)
-
-
-def _validated(
-    values: dict[str, Any], places: dict[tuple[str, ...], Span], problems: list[HeaderProblem]
-) -> Header | None:
-    """The header of some values; what pydantic says of a value is a problem at its line."""
+        values["format"] = ""
     try:
-        return _adapter().validate_python(values)
+        header = _adapter().validate_python(values)
     except ValidationError as error:
         for one in error.errors():
             key, *inner = [str(part) for part in one["loc"]]
             span = places.get((key, *inner[:1]), places[(key,)])
             helps = (one["msg"].replace("Input", f"`{key}`").replace("Value error,", f"`{key}` is"),)
             problems.append(HeaderProblem("bad-header", f"`{key}` cannot be `{one['input']}`", span, helps))
-        return None
+        header = None
+    return (None if problems else header), sorted(problems, key=lambda problem: problem.span)
 
 
 @cache
@@ -269,39 +265,38 @@ _READERS: dict[str, Callable[[str], object]] = {
     "trim": _list,
     "example": lambda value: value.replace("\\t", "\t"),
     "opened": lambda value: value.replace("\\n", "\n"),
-    "any_case": lambda value: value == "yes",
 }
 
 
-def _entries(
-    written: HeaderField, folder: Path, problems: list[HeaderProblem], places: dict[tuple[str, ...], Span]
-) -> dict[str, str]:
-    """The lines of a field, such as `left_double = click(clicks=2)`, as a dict from the left side to the right.
+class _Entry(NamedTuple):
+    """An entry of a field, such as `left_double = click(clicks=2)`."""
 
-    A line `.shared.name` includes the lines of that field in another file. A later line overrides one with the same
-    left side. The left side of an entry of `evidence` may name several markers, separated by `|`.
+    name: str
+    meaning: str
+    span: Span
+
+
+def _entries(written: HeaderField, folder: Path) -> Iterator[_Entry | HeaderProblem]:
+    """The entries of a field, of which a later one overrides one of the same name, and the lines that are none.
+
+    A line `.shared.name` includes the lines of that field in another file. The left side of an entry of `evidence` may
+    name several markers, separated by `|`.
     """
-    key, entries = written.key, dict[str, str]()
+    key = written.key
     for start, line in written.lines:
-        entry = line.strip()
-        span = (start, start + len(line.rstrip()))
-        if not entry:
-            continue
+        entry, span = line.strip(), (start, start + len(line.rstrip()))
+        match = _ENTRY.fullmatch(entry)
         if _SHARED.fullmatch(entry):
             file = folder.joinpath(*entry.split(".")[1:]).with_suffix(".lark")
-            if not file.is_file():
+            if file.is_file():
+                shared = [one for one in header_fields(file.read_text("utf-8")) if one.key == key]
+                yield from [one._replace(span=span) for other in shared for one in _entries(other, file.parent)]
+            else:
                 message, helps = f"there is no file `{entry}` to take `{key}` from", ("a path is `.shared.<file>`",)
-                problems.append(HeaderProblem("bad-header", message, span, helps))
-                continue
-            others = [one for one in header_fields(file.read_text("utf-8")) if one.key == key]
-            entries.update(_entries(others[0], file.parent, problems, {}) if others else {})
-            continue
-        match = _ENTRY.fullmatch(entry)
-        if match is None or not match[1].strip():
+                yield HeaderProblem("bad-header", message, span, helps)
+        elif match is not None and match[1].strip():
+            names = match[1].split("|") if key == "evidence" else [match[1]]
+            yield from [_Entry(name.strip(), match[2].strip(), span) for name in names]
+        elif entry:
             helps = (f"an entry of `{key}` is `name = {_ENTRIES[key]}`",)
-            problems.append(HeaderProblem("bad-header", f"`{entry}` is no entry of `{key}`", span, helps))
-            continue
-        for name in match[1].split("|") if key == "evidence" else (match[1],):
-            entries[name.strip()] = match[2].strip()
-            places[(key, name.strip())] = span
-    return entries
+            yield HeaderProblem("bad-header", f"`{entry}` is no entry of `{key}`", span, helps)
