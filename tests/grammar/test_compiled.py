@@ -279,7 +279,7 @@ def test_index_that_is_not_current_is_not_used(folder: Path, damage: str) -> Non
         (folder / "mercury.lark").write_text(text, "utf-8")
     else:
         (folder / "longcat.lark").unlink()
-    assert registry.index() is None
+    assert (registry.index() is None) == (damage != "new")  # a new format is read beside those of the index
     names = {text: parse(text).format for text in (CALL, OTHER)}
     # between tags that no format knows, there is plain JSON
     assert names[CALL] == ("json" if damage in ("grammar", "removed") else "longcat")

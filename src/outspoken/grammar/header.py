@@ -194,12 +194,8 @@ def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderP
                 sound = [entry for entry in entries if isinstance(entry, _Entry)]
                 values[key] = {entry.name: entry.meaning for entry in sound}
                 places |= {(key, entry.name): entry.span for entry in sound}
-    if not values.get("format"):
-        helps = ("the first line is `// format: <name of the file>`",)
-        problems.insert(0, HeaderProblem("missing-field", "the header has no `format`", _line_at(text, 0), helps))
-        values["format"] = ""
     try:
-        header = _adapter().validate_python(values)
+        header = _adapter().validate_python({"format": "", **values})
     except ValidationError as error:
         for one in error.errors():
             key, *inner = [str(part) for part in one["loc"]]
@@ -207,7 +203,11 @@ def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderP
             helps = (one["msg"].replace("Input", f"`{key}`").replace("Value error,", f"`{key}` is"),)
             problems.append(HeaderProblem("bad-header", f"`{key}` cannot be `{one['input']}`", span, helps))
         header = None
-    return (None if problems else header), sorted(problems, key=lambda problem: problem.span)
+    problems.sort(key=lambda problem: problem.span)
+    if not values.get("format"):
+        helps = ("the first line is `// format: <name of the file>`",)
+        problems.append(HeaderProblem("missing-field", "the header has no `format`", _line_at(text, 0), helps))
+    return (None if problems else header), problems
 
 
 @cache
