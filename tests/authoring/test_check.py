@@ -13,7 +13,8 @@ import pytest
 from outspoken import UnknownFormatError
 from outspoken.authoring.check import check, main, shared_findings
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.grammar import registry
+from outspoken.grammar import compiler, registry
+from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS
 from tests.authoring.grammar_mistakes import ERR, GRAMMAR, LARK, OK, Mistake, mistakes, said
 from tests.batch.arrows import arrows_in, change, write
@@ -328,11 +329,14 @@ def test_an_unknown_option(command: Callable[..., Ran]) -> None:
 
 def test_a_grammar_is_compiled_once(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is another format compiled, nor the format again for each of the automata that read it."""
-    from outspoken.grammar import compiler
-
     compiled: list[Path] = []
     compile_grammar = compiler.compile_grammar
-    monkeypatch.setattr(compiler, "compile_grammar", lambda path: compiled.append(path) or compile_grammar(path))
+
+    def counted(path: Path) -> Tables:
+        compiled.append(path)
+        return compile_grammar(path)
+
+    monkeypatch.setattr(compiler, "compile_grammar", counted)
     registry.compiled_path(checkout.grammar("arrows")).unlink()
     assert check(checkout, "arrows") == []
     assert compiled == [checkout.grammar("arrows")]

@@ -49,9 +49,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         copy(path, copied)
         copy(compiled_path(path), copied / "compiled")
     index_path(copied).write_text(format_index({name: tables(name) for name in SOME}).to_json(), "utf-8")
-    registry.use(copied)
     for name in SOME:
         generated_path(copied / f"{name}.lark").write_text(generated(name), "utf-8")
+    registry.use(copied)
     yield copied
     registry.use(None)
 
