@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from outspoken import Diagnostic
@@ -58,9 +58,15 @@ def _imports(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
         yield grammar.file.finding("missing-import", imported.span, message, _did_you_mean(other, known) or otherwise)
 
 
-def _did_you_mean(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, 1)
-    return f"did you mean `{near[0]}`?" if near else ""
+def _near(name: str, known: Iterable[str]) -> str:
+    """The name that is nearest to another one, in letters of any size; "" if none is near."""
+    folded = {one.lower(): one for one in known}
+    return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = _near(name, known)
+    return f"did you mean `{near}`?" if near else ""
 
 
 def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
@@ -93,7 +99,7 @@ def _is_parameter(name: str, definition: Definition, source: Source) -> bool:
 
 def _where_from(grammar: CheckedGrammar, name: str, known: list[str]) -> str:
     """What to do about a name that is not defined."""
-    near, source = next(iter(get_close_matches(name, known, 1)), ""), grammar.source
+    near, source = _near(name, known), grammar.source
     if near and near.strip("_s") == name.strip("_s"):
         return f"did you mean `{near}`?"
     for path in sorted((grammar.checkout.grammars / "shared").glob("*.lark")):
@@ -154,8 +160,8 @@ def _names(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    near = get_close_matches(name.strip("_"), known, 1)
-    return f"take `{near[0]}`" if near else "take a name of the vocabulary in `grammars/vocabulary`"
+    near = _near(name.strip("_"), known)
+    return f"take `{near}`" if near else "take a name of the vocabulary in `grammars/vocabulary`"
 
 
 def _literals(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
