@@ -31,7 +31,7 @@ def test_the_grammars_are_short() -> None:
 @every_file
 def test_a_new_format_is_sound(file: Path) -> None:
     with workspace(file) as made, made.in_use():
-        found = [finding.diagnostic for finding in findings(made, file.stem)]
+        found = findings(made, file.stem)
     assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
 
 
@@ -107,6 +107,6 @@ def test_keys_that_another_marker_reads_first_are_reported(tmp_path: Path) -> No
         file = tmp_path / "other_keys.lark"
         file.write_text(text, "utf-8")
         with workspace(file) as made, made.in_use():
-            found = [finding.diagnostic.code for finding in findings(made, file.stem)]
+            found = [finding.code for finding in findings(made, file.stem)]
         assert [code for code in found if code == "same-text"] == codes
         assert ("bad-example" in found) == bool(codes)

@@ -109,7 +109,7 @@ class Recovered:
 
 
 #: What a region is; beside its tools and settings, which are those of the case, and the budgets.
-_GIVEN = ("automaton", "outer", "text", "base", "end_is_certain", "announced", "repair_limit", "ties")
+_GIVEN = ("automaton", "outer", "text", "base", "end_is_certain", "announced", "repair_limit")
 
 
 @pytest.fixture

@@ -385,10 +385,10 @@ def openers_of(edition: int) -> Openers:
         automata = [(name, registry.automaton(name, lenient=True)) for name in names]
         return collect(automata, registry.automaton(PLAIN, lenient=True))
 
-    known, added = registry.index(), registry.added_names(edition)
+    known, names = registry.index(), registry.names(edition)
     if known is None:
-        return collected(registry.names(edition))
-    found = Openers.from_data(known.openers)
+        return collected(names)
+    found, added = Openers.from_data(known.openers), tuple([name for name in names if name not in known.aliases])
     if not added:
         return found
     from .collection import join

@@ -286,7 +286,6 @@ class RecoveryDriver:
             settings=builder.context.settings,
             budget=budget.grant(end),
             nodes=budget.nodes,
-            ties=self.policy.ties,
         )
         budget.spent += max(SEARCH, len(region.text))
         from outspoken.recovery.search import recover  # with all that repairs JSON; many a refused text never needs it

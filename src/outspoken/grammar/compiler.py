@@ -95,12 +95,11 @@ def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
     with without_collisions():
         return Lark(
             text,
-            parser="lalr",
             source_path=str(path),
             maybe_placeholders=False,
             start=starts,
             import_paths=[_imported],
-            **options,
+            **{"parser": "lalr", **options},
         )
 
 

@@ -156,11 +156,6 @@ def like(name: str) -> str:
     return header(name).like if found is None else found
 
 
-def added_names(edition: int) -> tuple[str, ...]:
-    """The names of the formats of an edition that were added while the program runs, in alphabetical order."""
-    return tuple(sorted(_editions[edition]))
-
-
 @cached
 def _aliases(edition: int) -> dict[str, str]:
     """The names of formats by their normalized names and aliases."""
@@ -244,6 +239,12 @@ def tables(name: str) -> Tables:
             found = None  # half written, or by another version
         if found is not None and is_current(path.parent, found.sources):
             return found
+    return _compiled(path)
+
+
+@cached
+def _compiled(path: Path) -> Tables:
+    """The tables of a grammar that has no compiled form, or an old one."""
     from .compiler import compile_grammar
 
     return compile_grammar(path)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from outspoken.authoring.check.findings import CheckedFile
+from outspoken.authoring.check.findings import CheckedFile, CheckedGrammar
 from outspoken.authoring.check.grammar import check_grammar
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
@@ -111,12 +111,11 @@ def _path() -> Path:
 def _places(text: str, error: GrammarError) -> Iterator[Place]:
     """What keeps a grammar from being used, with the places of it."""
     checkout, source, file = Checkout(registry.grammars_folder().parent), Source(_path(), text), CheckedFile("", text)
-    found = [one for one in check_grammar(checkout, source, file) if one.diagnostic.code in _BLOCKING]
+    found = [one for one in check_grammar(CheckedGrammar(checkout, source, file)) if one.code in _BLOCKING]
     if error.line or source.field("format") is None:  # it is the header that is refused
         span = file.line(error.line)
-        found.insert(0, file.finding("grammar-refused", _one_line(error.message), span, helps=error.helps))
-    for finding in found[:_MOST]:
-        diagnostic = finding.diagnostic
+        found.insert(0, file.finding("grammar-refused", span, _one_line(error.message), *error.helps))
+    for diagnostic in found[:_MOST]:
         start, end = diagnostic.span
         helps = (*diagnostic.notes, *diagnostic.helps)
         yield Place(diagnostic.line, diagnostic.column, start, end, diagnostic.message, diagnostic.severity, helps)

@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from outspoken.grammar.header import HeaderField, header_fields
+
 #: A string or a regular expression in a grammar.
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"i?|/(?!/)(?:[^/\\\n]|\\.)+/[a-z]*')
 
 _DEFINED = re.compile(r"^([?!]?)(\w+)(?:\{[^}]*\})?(?:\.-?\d+)?[ \t]*:", re.MULTILINE)
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _ALIAS = re.compile(r"->\s*(\w+)")
-_FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s)")
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|(?://|#)[^\n]*')
 _IMPORT = re.compile(r"^%import[ \t]+(\.*)([\w.]+?)(?:\.(\w+)(?:[ \t]*->[ \t]*(\w+))?|[ \t]*\(([^)]*)\))[ \t]*$", re.M)
 _IGNORE = re.compile(r"^%ignore[ \t]+(\w+)[ \t]*$", re.MULTILINE)
@@ -58,14 +59,6 @@ class Import(NamedTuple):
     known_as: str
     span: tuple[int, int]
     dotted: str = ""
-
-
-class Field(NamedTuple):
-    """A field of the header: its key, the span of that, and the span of all that the field says."""
-
-    key: str
-    key_span: tuple[int, int]
-    span: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -149,22 +142,11 @@ class Source:
         return None
 
     @cached_property
-    def fields(self) -> list[Field]:
-        """The fields of the header in the order of the file, also those that it may not have."""
-        found: list[Field] = []
-        at = 0
-        for line in self.text.splitlines(keepends=True):
-            if not line.startswith("//"):
-                break
-            end = at + len(line.rstrip())
-            if match := _FIELD.match(line):
-                found.append(Field(match[1], (at + match.start(1), at + match.end(1)), (at + match.start(1), end)))
-            elif found:
-                found[-1] = found[-1]._replace(span=(found[-1].span[0], end))
-            at += len(line)
-        return found
+    def fields(self) -> list[HeaderField]:
+        """The fields of the header in the order of the file, also those that no header has."""
+        return header_fields(self.text)
 
-    def field(self, key: str) -> Field | None:
+    def field(self, key: str) -> HeaderField | None:
         """The first field of the header with this key."""
         return next((field for field in self.fields if field.key == key), None)
 

@@ -55,7 +55,7 @@ def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int
     "check",
     "Report what is wrong with grammars or missing from them.",
     ("outspoken grammar check my_tags.lark", "every problem with its place"),
-    ("outspoken grammar check *.lark --explain", "and both derivations of each conflict"),
+    ("outspoken grammar check *.lark --json", "the findings as JSON, a line for each grammar"),
 )
 @_files
 @option("--explain", "print both derivations of each conflict")
