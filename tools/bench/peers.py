@@ -134,12 +134,15 @@ def cut_at_tags(text: str) -> list[str]:
     return re.findall(r"<[^<>\s]{1,40}>|[^<]{1,4}|<", text)
 
 
+#: the folder with the module that loads the peer's parsers
+FOLDER = Path(os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench"))
+
+
 def load_peers() -> Any:
     """The module that loads the peer's parsers, or None."""
-    folder = Path(os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench"))
-    if not (folder / "peers.py").exists():
+    if not (FOLDER / "peers.py").exists():
         return None
-    sys.path.insert(0, str(folder))
+    sys.path.insert(0, str(FOLDER))
     try:
         return importlib.import_module("peers")
     except Exception as error:  # whatever keeps a peer from loading, the rest can be measured
@@ -203,50 +206,46 @@ def own_calls(text: str, format_: str) -> Calls:
     return [(call.name, call.arguments) for call in parse(text, format_, tools=GIVEN).tool_calls]
 
 
+def _in_pieces(peer: Peer, cut: Callable[[str], list[str]], text: str) -> Calls:
+    return peer.streamed(cut(text))
+
+
 class Case:
     """What is measured of a format: its responses, and the peer's parser where it finds the same calls in them.
 
     Where it does not, it is offered them without the text before the calls, one call each, and with tags in one piece.
-    If it finds other calls then, too, `fault` says so, and `peer` is None.
+    If it finds other calls then, too, `note` says so, and `peer` is None.
     """
 
     def __init__(self, peers: Any, format_: str, sizes: Sizes, *, stream: bool = False) -> None:
-        self.format, self.fault = format_, ""
+        self.format, self.note = format_, ""
         self.peer: Peer | None = Peer(peers, format_) if peers else None
         single = tuple([(1, size) for _, size in sizes])
         offers = itertools.product((cut, cut_at_tags) if stream else (cut,), dict.fromkeys((sizes, single)), (LEAD, ""))
-        for self.cut, self.sizes, lead in offers:
-            self.texts = [response(format_, *size, lead) for size in self.sizes]
-            if own := self._fault(lambda text: own_calls(text, format_)):
+        for self.cut, offered, lead in offers:
+            self.texts = [response(format_, *size, lead) for size in offered]
+            if own := self._fault(lambda text: own_calls(text, format_), offered):
                 raise AssertionError(f"`{format_}` {own} in our own parser")
-            found = self._peers_fault(stream=stream)
-            if not found:
+            if self.peer is None:
                 return
-            self.fault = self.fault or found
-        self.peer = None
-        self.cut = cut
+            read = partial(_in_pieces, self.peer, self.cut) if stream else self.peer.calls
+            found = self._fault(read, offered)
+            if not found:
+                is_less = offered != sizes
+                notes = ["one call each" * is_less, "tags in one piece" * (self.cut is cut_at_tags)]
+                self.note = ", ".join(filter(None, notes))
+                return
+            self.note = self.note or f"the peer {found}"
+        self.peer, self.cut = None, cut
         self.texts = [response(format_, *size) for size in sizes]
 
     def pieces(self) -> list[str]:
         """The first response in pieces."""
         return self.cut(self.texts[0])
 
-    def note(self) -> str:
-        """In what the responses differ from what was asked for."""
-        if self.fault and self.peer is None:
-            return f"the peer {self.fault}"
-        calls = "one call each" if self.fault and all(n == 1 for n, _ in self.sizes) and len(self.sizes) > 1 else ""
-        tags = "tags in one piece" if self.cut is cut_at_tags else ""
-        return ", ".join([part for part in (calls, tags) if part])
-
-    def _peers_fault(self, *, stream: bool) -> str:
-        peer = self.peer
-        if peer is None:
-            return ""
-        return self._fault((lambda text: peer.streamed(self.cut(text))) if stream else peer.calls)
-
-    def _fault(self, read: Callable[[str], Calls]) -> str:
-        for text, size in zip(self.texts, self.sizes, strict=True):
+    def _fault(self, read: Callable[[str], Calls], sizes: Sizes) -> str:
+        """How the calls that are found differ from those in the texts; "" if they do not."""
+        for text, size in zip(self.texts, sizes, strict=True):
             if found := fault(partial(read, text), wanted(*size)):
                 return found
         return ""

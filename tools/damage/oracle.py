@@ -19,7 +19,7 @@ from outspoken.notations.tools import Tools
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
 
-from .markup_cases import Item, items_of, same_items
+from .responses import Item, items_of, same_items
 
 #: characters that any notation of values may lack
 PUNCTUATION = "\"'{}[]():,=<>"

@@ -1,46 +1,15 @@
-"""Compares what was read of a damaged text with what it stands for."""
+"""Compares what was read of damaged JSON with what it stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, cast
 
-from .cases import KINDS, DamageCase
+from outspoken.json.read import JsonReading
 
-
-class Change(Protocol):
-    """A repair, as far as it is looked at here."""
-
-    @property
-    def span(self) -> tuple[int, int]: ...
-    @property
-    def before(self) -> str: ...
-    @property
-    def after(self) -> str: ...
+from .json_texts import KINDS, DamageCase
 
 
-class Reading(Protocol):
-    """What `read_json` returns, as far as it is looked at here."""
-
-    @property
-    def values(self) -> Sequence[Any]: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def level(self) -> str | None: ...
-    @property
-    def ambiguous(self) -> bool: ...
-    @property
-    def repairs(self) -> Sequence[Change]: ...
-    @property
-    def texts(self) -> Sequence[str]: ...
-    @property
-    def spans(self) -> Sequence[tuple[int, int]]: ...
-
-
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """Whether a text was read correctly, and if not, whether the result says that it may be wrong."""
 
     right: bool
@@ -72,9 +41,7 @@ def is_beginning(token: Any, whole: Any) -> bool:
         return whole.startswith(token)
     if isinstance(token, dict) and isinstance(whole, dict):
         known, meant = cast("dict[str, Any]", token), cast("dict[str, Any]", whole)
-        if list(known) != list(meant)[: len(known)]:
-            return False
-        return _begin([(known[k], meant[k]) for k in known])
+        return list(known) == list(meant)[: len(known)] and _begin([(known[k], meant[k]) for k in known])
     if isinstance(token, list) and isinstance(whole, list):
         items, others = cast("list[Any]", token), cast("list[Any]", whole)
         return len(items) <= len(others) and _begin(list(zip(items, others, strict=False)))
@@ -85,7 +52,7 @@ def _begin(pairs: list[tuple[Any, Any]]) -> bool:
     return all(equal(*pair) for pair in pairs[:-1]) and all(is_beginning(*pair) for pair in pairs[-1:])
 
 
-def evaluate(case: DamageCase, reading: Reading) -> Evaluation:
+def evaluate(case: DamageCase, reading: JsonReading) -> Evaluation:
     """Judge the reading of a case.
 
     A text that was cut has to be called `truncated`, with the beginning of what was meant. Any other has to be read
@@ -107,7 +74,7 @@ def evaluate(case: DamageCase, reading: Reading) -> Evaluation:
     return Evaluation(True, flagged)
 
 
-def replay(raw: str, reading: Reading) -> list[str]:
+def replay(raw: str, reading: JsonReading) -> list[str]:
     """The raw text of each value with the repairs in it done. They come in order, those of one value together."""
     texts: list[str] = []
     left = list(reading.repairs)
