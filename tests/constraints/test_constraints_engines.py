@@ -29,7 +29,7 @@ from tests.constraints.engines import (
     reads,
 )
 from tests.loops import for_each, in_one_item
-from tools.constraints.main import failures
+from tools.constraints.walks import failures
 
 FORMATS = [one.name for one in formats()]
 #: So many sets of tools are tried with each format, other ones with another format.

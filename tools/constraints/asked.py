@@ -18,17 +18,16 @@ from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Point
 from tests.constraints.constraint_cases import TOOL_SETS, mutated
 
+from .judging import complaint, trouble
 from .registries import random_registry
-from .walks import complaint, trouble
 
 #: All coordinates are smaller, as the constraints have it.
 _FARTHEST = 100000
 #: The edge of spaces that depend on the screen is farther.
 _UNLIMITED = 1000
 
-
-def _any_number(_: str) -> str:
-    return ""
+#: Options of a constraint, and how many calls and actions there are at least and at most.
+_Options = tuple[dict[str, Any], int, int | None]
 
 
 class Asked(NamedTuple):
@@ -39,10 +38,19 @@ class Asked(NamedTuple):
 
     constraint: Constraint
     complaint: Callable[[str], str]
-    miscounted: Callable[[str], str] = _any_number
+    miscounted: Callable[[str], str] = lambda _: ""
 
 
-def asked_for_tools(format: str, number: int, seed: int) -> Asked:
+def _made(format: str, chosen: _Options, kept: Collection[str]) -> tuple[Constraint, _Options]:
+    """The constraint with some options; if the format does not allow them, only with those that are to be kept."""
+    try:
+        return constraint(format, **chosen[0]), chosen
+    except ConstraintError:
+        fewer = {key: value for key, value in chosen[0].items() if key in kept}
+        return constraint(format, **fewer), (fewer, 0, None)
+
+
+def _asked_for_tools(format: str, number: int, seed: int) -> Asked:
     """The constraint of a number: sets of tools in turn, every second one changed, with different options."""
     sets = list(TOOL_SETS.values())
     tools: Sequence[ToolLike] = sets[number % len(sets)]
@@ -50,7 +58,7 @@ def asked_for_tools(format: str, number: int, seed: int) -> Asked:
         tools = mutated(tools, f"{seed}/{number}")
     known = Tools.of(tools)
     assert known is not None
-    options: list[tuple[dict[str, Any], int, int | None]] = [
+    options: list[_Options] = [
         ({}, 0, None),
         ({"tool_choice": "required"}, 1, None),
         ({"parallel": False, "reasoning": "none"}, 0, 1),
@@ -59,26 +67,20 @@ def asked_for_tools(format: str, number: int, seed: int) -> Asked:
         ({"tool_choice": "none"}, 0, 0),
     ]
     # mostly the first: it admits most
-    chosen, least, most = options[number // 3 % len(options)] if number % 3 == 2 else options[0]
-    try:
-        made = constraint(format, tools=tools, **chosen)
-    except ConstraintError:
-        chosen = {}
-        made, least, most = constraint(format, tools=tools), 0, None
+    more, least, most = options[number // 3 % len(options)] if number % 3 == 2 else options[0]
+    made, (chosen, least, most) = _made(format, ({"tools": tools, **more}, least, most), ("tools",))
 
     def miscounted(text: str) -> str:
         calls = len(parse(text, format, tools=tools, finish_reason="stop").tool_calls)
         options = {key: value for key, value in chosen.items() if key not in ("parallel", "max_calls")}
         options |= {"max_calls": calls} if calls else {"tool_choice": "none"}
-        fewer = constraint(format, tools=tools, **options) if calls != most else made
-        if not fewer.accepts(text) and made.accepts(text):
-            return f"more than {calls} calls are admitted"
-        return ""
+        fewer = constraint(format, **options) if calls != most else made
+        return f"more than {calls} calls are admitted" if not fewer.accepts(text) and made.accepts(text) else ""
 
     return Asked(made, partial(complaint, constraint=made, tools=tools, least=least, most=most), miscounted)
 
 
-def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
+def _asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
     """The constraint of a number with all actions or some, alone or beside tools; None if the format has no actions."""
     draw = random.Random(f"{seed}/{format}/{number}")
     usages = [paths.usage for paths in learned_actions(registry.automaton(format))]
@@ -87,7 +89,7 @@ def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
         return None
     some = draw.sample(types, min(len(types), draw.randint(1, 4)))
     screen = Screen(1280, 800)
-    options: list[tuple[dict[str, Any], int, int | None]] = [
+    options: list[_Options] = [
         ({"actions": True}, 0, None),
         ({"actions": some}, 0, None),
         ({"actions": True, "tool_choice": "required", "max_calls": 3}, 1, 3),
@@ -97,12 +99,7 @@ def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
         ({"actions": some, "tools": draw.choice(list(TOOL_SETS.values())), "tool_choice": "required"}, 1, None),
         ({"actions": True, "reasoning": "required", "screen": screen}, 0, None),
     ]
-    chosen, least, most = options[number % len(options)]
-    try:
-        made = constraint(format, **chosen)
-    except ConstraintError:
-        chosen = {"actions": chosen["actions"]}
-        made, least, most = constraint(format, **chosen), 0, None
+    made, (chosen, least, most) = _made(format, options[number % len(options)], ("actions",))
     # a type may be a word for another type
     wanted = types if chosen["actions"] is True else some
     admitted = {usage.type for usage in usages if {usage.type, usage.word, usage.name} & {*wanted}}
@@ -110,19 +107,15 @@ def asked_for_actions(format: str, number: int, seed: int) -> Asked | None:
 
     def wrong(text: str) -> str:
         found = complaint(text, made, tools, least=least, most=most)
-        return found or _acted(text, made, admitted, tools, chosen.get("screen"))
+        return found or _acted(text, format, admitted, Tools.of(tools), chosen.get("screen"))
 
     return Asked(made, wrong)
 
 
-def _acted(
-    text: str, constraint: Constraint, types: Collection[str], tools: Sequence[ToolLike], screen: Screen | None
-) -> str:
+def _acted(text: str, format: str, types: Collection[str], tools: Tools | None, screen: Screen | None) -> str:
     """What is wrong with the actions of a text. A tool that is an action is admitted beside those of the `types`."""
-    known = Tools.of(tools)
-    reply = parse(text, constraint.format, tools=known, finish_reason="stop")
-    for action in reply.actions:
-        if action.type not in types and (known is None or action.name not in known):
+    for action in parse(text, format, tools=tools, finish_reason="stop").actions:
+        if action.type not in types and (tools is None or action.name not in tools):
             return f"action: {action.type}"
         try:
             type(action).model_validate(action.model_dump())
@@ -136,7 +129,19 @@ def _acted(
     return ""
 
 
-def asked_for_payloads(format: str, number: int, seed: int) -> Asked:
+def _points(value: Any) -> Iterator[Point]:
+    """The points of an action."""
+    if isinstance(value, Point):
+        yield value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _points(getattr(value, name))
+    elif isinstance(value, (list, tuple)):
+        for part in cast("Sequence[Any]", value):
+            yield from _points(part)
+
+
+def _asked_for_payloads(format: str, number: int, seed: int) -> Asked:
     """The constraint of a page of a random registry, with text or without. There is no format to name."""
     draw = random.Random(f"{seed}/{number}")
     payloads = random_registry(draw)
@@ -156,19 +161,7 @@ def asked_for_payloads(format: str, number: int, seed: int) -> Asked:
 Kind = Literal["tools", "actions", "payloads"]
 #: What is asked for, by its kind.
 ASKED: Mapping[Kind, Callable[[str, int, int], Asked | None]] = {
-    "tools": asked_for_tools,
-    "actions": asked_for_actions,
-    "payloads": asked_for_payloads,
+    "tools": _asked_for_tools,
+    "actions": _asked_for_actions,
+    "payloads": _asked_for_payloads,
 }
-
-
-def _points(value: Any) -> Iterator[Point]:
-    """The points of an action."""
-    if isinstance(value, Point):
-        yield value
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _points(getattr(value, name))
-    elif isinstance(value, (list, tuple)):
-        for part in cast("Sequence[Any]", value):
-            yield from _points(part)
