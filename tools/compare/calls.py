@@ -256,7 +256,7 @@ def _times(server: Server, format: str, name: str, way: str, rounds: int) -> lis
             return []
         found = [partial(_parsed, read, text) for read in readers for text in texts]
         if not any(fault(one, wanted(*size)) for one, size in zip(found, asked * 2, strict=True)):
-            alone = _Alone(format)
+            alone = Alone(format)
             functions = [partial(_all, read, texts) for read in (*readers, getattr(alone, way))]
             return [seconds / len(texts) for seconds in turns(functions, rounds, 0.6)]
     return []
@@ -274,7 +274,7 @@ def _all(read: Callable[[str], Any], texts: Sequence[str]) -> None:
 # --- Response templates
 
 
-class _Alone:
+class Alone:
     """`Parser` with a format."""
 
     def __init__(self, format: str, tools: Any = GIVEN) -> None:
@@ -347,7 +347,7 @@ def templates(only: Sequence[str], number: int) -> str:
         chosen = [example for example in examples(format, 3 * number) if example.kind != "corpus"]
         sizes.update(example.kind for example in chosen)
         tools = chosen[0].tools
-        readers = dict(zip(found, (_Alone(format, Tools.of(tools)), _Template(_TEMPLATES[format], tools)), strict=True))
+        readers = dict(zip(found, (Alone(format, Tools.of(tools)), _Template(_TEMPLATES[format], tools)), strict=True))
         for name, reader in readers.items():
             found[name].update((example.kind, judged(reader, example, "whole")) for example in chosen)
         sound = [example.text for example in chosen if example.kind == "render"]

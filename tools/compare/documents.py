@@ -114,12 +114,17 @@ _RECORD: dict[str, tuple[Callable[[Random], Any], Json]] = {
 }
 
 
+#: Damage that changes no record, or leaves two readings of it.
+_NOT_FOR_RECORDS = {"doubled outer braces", "surplus brace, two readings", "raw line breaks and tabs"}
+
+
 def _records(per_kind: int) -> Iterator[JsonText]:
     schema = {"type": "object", "properties": {name: of for name, (_, of) in _RECORD.items()}, "required": ["name"]}
-    for kind in DAMAGE.keys() - {"doubled outer braces", "surplus brace, two readings", "raw line breaks and tabs"}:
+    for kind in sorted(DAMAGE.keys() - _NOT_FOR_RECORDS):
         random, count = Random(f"{SEED} record {kind}"), 0
         while count < per_kind:
-            meant = {name: draw(random) for name, (draw, _) in _RECORD.items()}
+            dropped = random.choice(("score", "active", "note", ""))
+            meant = {name: draw(random) for name, (draw, _) in _RECORD.items() if name != dropped}
             parts = DAMAGE[kind](random, tokens(meant, style(random)))
             if parts is not None and not sound(text := joined(parts)):
                 yield JsonText("records", f"record: {kind}", text, meant, schema)
@@ -332,9 +337,8 @@ def documents(only: Sequence[str], number: int) -> str:
     for at, (name, read) in enumerate(readers.items()):
         found = Counter((text.group, outcome(read, i, text)) for i, text in enumerate(texts))
         cells = [f"{share(found[g, 'meant'], sizes[g])} / {share(found[g, 'wrong'], sizes[g])}" for g in GROUPS]
-        package = READERS[name][0]
-        label = name.replace(",", f" {version(package)},") if "," in name else f"{name} {version(package)}"
-        label = label if package else name
+        package, (base, comma, rest) = READERS[name][0], name.partition(",")
+        label = f"{base} {version(package)}{comma}{rest}" if package else name
         lines.append([label, *cells, *[f"{of[at]:,.0f}" for of in times.values()]])
     heads = [f"{group}, {sizes[group]} texts" for group in GROUPS]
     return table(["read as meant / wrong and silent", *heads, "sound, µs", "damaged, µs"], lines)

@@ -26,8 +26,8 @@ class Place(NamedTuple):
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table of Markdown."""
-    rows = [heads, ["---"] * len(heads), *lines]
-    return "\n".join([f"| {' | '.join(row)} |".replace("| --- | ", "|---| ") for row in rows])
+    head, *rows = [f"| {' | '.join(row)} |" for row in (heads, *lines)]
+    return "\n".join([head, f"|{'---|' * len(heads)}", *rows])
 
 
 def share(count: int, of: int) -> str:
