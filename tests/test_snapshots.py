@@ -21,7 +21,7 @@ import pytest
 from outspoken import parse
 from outspoken.authoring.shared.checkout import TOP, Checkout
 from outspoken.authoring.shared.corpus import Case, load
-from tools.shared.snapshots import Complete, markup, readable, refusal
+from tests.snapshots import Complete, markup, readable, refusal
 
 SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
 OTHER = '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
@@ -38,7 +38,7 @@ CASES = {
 
 TEST = """\
 from tests.loops import every_case
-from tools.shared.snapshots import readable, refusal
+from tests.snapshots import readable, refusal
 
 @every_case
 def test_case(case, snapshot):
@@ -132,11 +132,8 @@ def accepted(tmp_path_factory: pytest.TempPathFactory, runner: subprocess.Popen[
     """A project whose snapshots were just accepted."""
     root = tmp_path_factory.mktemp("project")
     (root / "tests").mkdir()
-    for name in ("conftest.py", "cases.py", "loops.py"):
+    for name in ("conftest.py", "cases.py", "loops.py", "snapshots.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
-    (root / "tools" / "shared").mkdir(parents=True)
-    for name in ("__init__.py", "snapshots.py"):
-        copy(TOP / "tools" / "shared" / name, root / "tools" / "shared" / name)
     (root / "tests" / "test_formats.py").write_text(TEST, "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]
     (root / "pyproject.toml").write_text(f"[tool.pytest]\n{settings}", "utf-8")

@@ -13,8 +13,8 @@ from outspoken.constraints.summary import parts_of
 from outspoken.grammar import registry
 from outspoken.results.errors import ConstraintError, RenderError
 from outspoken.results.replies import Reasoning
+from tests.constraints.walks import failures
 from tests.loops import in_one_item
-from tools.constraints.walks import failures
 
 #: Formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
 FORMATS = (

@@ -18,13 +18,13 @@ from outspoken import parse
 from outspoken.grammar import registry
 from outspoken.json.read import JsonReading, read_json
 from tests.loops import in_one_item
+from tests.tools.brute_force import readings
 from tools.damage import markup
 from tools.damage.__main__ import main
 from tools.damage.documents import document
 from tools.damage.json_damage import joined, style, tokens
 from tools.damage.json_texts import KINDS, DamageCase, generate
 from tools.damage.judging import Evaluation, equal, evaluate, is_beginning, replay
-from tools.damage.oracle import readings
 from tools.damage.responses import SEED, Base, bases, is_writable, same_items
 
 QUOTES = ("inner quotes bare", "inner quotes and breaks bare")

@@ -45,54 +45,11 @@ SEVERAL = ((2, 40), (4, 100), (6, 260))
 #: formats whose parsers of the peer take minutes for several calls
 SLOW_PEERS = ("pythonic",)
 
-#: format, and the peer's module and class for it
-PEERS = {
-    "apertus": ("apertus2509_detector", "Apertus2509Detector"),
-    "beam": ("beam_detector", "BeamDetector"),
-    "cohere_command4": ("cohere_command4_detector", "CohereCommand4Detector"),
-    "deepseek_v3": ("deepseekv3_detector", "DeepSeekV3Detector"),
-    "deepseek_v3_1": ("deepseekv31_detector", "DeepSeekV31Detector"),
-    "deepseek_v3_2": ("deepseekv32_detector", "DeepSeekV32Detector"),
-    "deepseek_v4": ("deepseekv4_detector", "DeepSeekV4Detector"),
-    "deepseek_v4_1": ("deepseekv41_detector", "DeepSeekV41Detector"),
-    "dots": ("dots_detector", "DotsToolDetector"),
-    "gemma4": ("gemma4_detector", "Gemma4Detector"),
-    "gigachat3": ("gigachat3_detector", "GigaChat3Detector"),
-    "gigachat3_5": ("gigachat35_detector", "GigaChat35Detector"),
-    "glm_4_5": ("glm4_moe_detector", "Glm4MoeDetector"),
-    "harmony": ("gpt_oss_detector", "GptOssDetector"),
-    "hermes": ("hermes_detector", "HermesDetector"),
-    "hy_v3": ("hunyuan_detector", "HunyuanDetector"),
-    "inkling": ("inkling_detector", "InklingDetector"),
-    "internlm": ("internlm_detector", "InternlmDetector"),
-    "iquest_q1": ("iquest_q1_detector", "IQuestQ1Detector"),
-    "k2_horizon": ("k2_v3_detector", "K2V3Detector"),
-    "kimi_k2": ("kimik2_detector", "KimiK2Detector"),
-    "kimi_k3": ("kimik3_detector", "KimiK3Detector"),
-    "lfm2": ("lfm2_detector", "Lfm2Detector"),
-    "llama3_json": ("llama32_detector", "Llama32Detector"),
-    "minicpm5": ("minicpm5_detector", "MiniCPM5Detector"),
-    "minimax_m2": ("minimax_m2", "MinimaxM2Detector"),
-    "minimax_m3": ("minimax_m3", "MinimaxM3Detector"),
-    "mistral": ("mistral_detector", "MistralDetector"),
-    "muse": ("muse_glimmer_detector", "MuseGlimmerDetector"),
-    "pythonic": ("pythonic_detector", "PythonicDetector"),
-    "qwen3_coder": ("qwen3_coder_detector", "Qwen3CoderDetector"),
-    "step3": ("step3_detector", "Step3Detector"),
-}
-
-#: spellings that the peer needs in place of ours; we read both
-SPELLINGS = {
-    "harmony": (
-        (f"final<|message|>{LEAD}<|start|>", f"analysis<|message|>{LEAD}<|end|><|start|>"),
-        (
-            " to=functions.save_note<|channel|>commentary json",
-            "<|channel|>commentary to=functions.save_note <|constrain|>json",
-        ),
-    ),
-    "hy_v3": ((":opensource>", ">"),),
-    "internlm": (("><|plugin|>", "> <|plugin|>"),),
-}
+_DATA: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+#: By format, the peer's module and class for it.
+PEERS: dict[str, tuple[str, str]] = _DATA["detectors"]
+#: Spellings that the peer needs in place of ours; we read both.
+_SPELLINGS: dict[str, list[tuple[str, str]]] = _DATA["spellings"]
 
 Calls = list[tuple[str, dict[str, Any]]]
 Sizes = tuple[tuple[int, int], ...]
@@ -118,7 +75,7 @@ def response(format_: str, calls: int, size: int, lead: str = LEAD) -> str:
             text = render(segments, format_, tools=TOOLS)
         except RenderError:
             continue
-        for ours, theirs in SPELLINGS.get(format_, ()):
+        for ours, theirs in _SPELLINGS.get(format_, ()):
             text = text.replace(ours, theirs)
         return text
     return header(format_).example
@@ -144,7 +101,9 @@ def load_peers() -> Any:
         return None
     sys.path.insert(0, str(FOLDER))
     try:
-        return importlib.import_module("peers")
+        peers = importlib.import_module("peers")
+        importlib.import_module("sglang.srt.function_call.base_format_detector")  # it needs other packages
+        return peers
     except Exception as error:  # whatever keeps a peer from loading, the rest can be measured
         print(f"(the peer's parsers cannot be loaded: {error})")
         return None

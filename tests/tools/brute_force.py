@@ -18,8 +18,7 @@ from outspoken.grammar import registry
 from outspoken.notations.tools import Tools
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
-
-from .responses import Item, items_of, same_items
+from tools.damage.responses import Item, items_of, same_items
 
 #: characters that any notation of values may lack
 PUNCTUATION = "\"'{}[]():,=<>"

@@ -6,10 +6,9 @@ import argparse
 from collections import Counter
 
 from outspoken import formats
+from tests.constraints.walk_constraints import ASKED
+from tests.constraints.walks import ENGINES, failures
 from tools.shared.command import run
-
-from .asked import ASKED
-from .walks import ENGINES, failures
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -17,9 +17,8 @@ from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.errors import ConstraintError
 from outspoken.results.geometry import Point
 from tests.constraints.constraint_cases import TOOL_SETS, mutated
-
-from .judging import complaint, trouble
-from .registries import random_registry
+from tests.constraints.walk_judging import complaint, trouble
+from tests.constraints.walk_registries import random_registry
 
 #: All coordinates are smaller, as the constraints have it.
 _FARTHEST = 100000

@@ -10,8 +10,7 @@ from outspoken.constraints.deriving import Constraint
 from outspoken.constraints.forms import Choice, Form, Grammar, Literal, Repeat, Seq
 from tests.constraints import engines
 from tests.constraints.engines import Engine, State, Vocabulary
-
-from .asked import ASKED, Kind
+from tests.constraints.walk_constraints import ASKED, Kind
 
 #: What ends strings, lists and objects.
 _CLOSERS = ('"', "'", "}", "]", "}}", "\n", "`", "0", "```", " ", "</")
