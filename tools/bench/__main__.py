@@ -35,7 +35,7 @@ from tools.shared.command import run
 
 from .constraints import constraints
 from .peers import GIVEN, PEERS, SEVERAL, SLOW_PEERS, TOOLS, TYPICAL, Case, body, cut, load_peers, response
-from .processes import cold_damage, imports, warm
+from .processes import cold_damage, imports, read_lines, warm
 from .turns import turns
 
 #: what is streamed: one call with arguments of 4 KB
@@ -73,6 +73,8 @@ def _show(label: str, times: Sequence[float], ratios: Sequence[float], note: str
 
 def _show_means(ratios: list[tuple[float, ...]]) -> None:
     """The geometric means of columns of ratios, those without the ratio that is furthest from it, and the greatest."""
+    if not ratios:
+        return
     columns = [[*column] for column in zip(*ratios, strict=True)]
     rest = [sorted(column, key=partial(_extremity, geometric_mean(column)))[:-1] for column in columns]
     rows = {"geometric mean": [*map(geometric_mean, columns)], "greatest": [*map(max, columns)]}
@@ -214,11 +216,6 @@ def coverage(_: Any, rounds: int) -> None:
     print(f"  {'all':40} {left_all:5} of {count_all} ({100 * left_all / max(count_all, 1):.1f} %)")
 
 
-def _read_lines(lines: list[str]) -> int:
-    parser = Parser("hermes")
-    return len([parser.parse(json.loads(line)["text"]).model_dump() for line in lines])
-
-
 def batch(_: Any, rounds: int) -> None:
     """Rows a second of hermes: `outspoken batch` with one worker and two, and multiprocessing of `parse`."""
     count = 500 * rounds
@@ -229,7 +226,7 @@ def batch(_: Any, rounds: int) -> None:
 
         def pool() -> None:
             with multiprocessing.get_context("spawn").Pool(2) as workers:
-                sum(workers.imap_unordered(_read_lines, [lines[i : i + 3000] for i in range(0, count, 3000)]))
+                sum(workers.imap_unordered(read_lines, [lines[i : i + 3000] for i in range(0, count, 3000)]))
 
         def ours(workers: int) -> None:
             run_batch(path, Path(folder) / f"out{workers}", options, workers=workers, restart=True)
@@ -240,20 +237,22 @@ def batch(_: Any, rounds: int) -> None:
             print(f"  {label:40} {count / (time.perf_counter() - start):9,.0f} rows/s", flush=True)
 
 
+#: Those with peers come last: stand-ins for modules that the peers import would be in the way of others.
 SECTIONS: dict[str, Callable[[Any, int], None]] = {
-    "whole": whole,
-    "stream": stream,
+    "constraints": constraints,
+    "batch": batch,
     "pieces": pieces,
-    "text": text,
     "detect": detect,
     "json": json_,
     "coverage": coverage,
     "import": imports,
-    "warm": warm,
     "cold-damage": cold_damage,
-    "constraints": constraints,
-    "batch": batch,
+    "whole": whole,
+    "stream": stream,
+    "text": text,
+    "warm": warm,
 }
+_WITH_PEERS = ("whole", "stream", "text", "warm")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -265,10 +264,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], metavar="SECTION", help="all by default")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, coarser figures")
     options = parser.parse_args(arguments)
-    peers = load_peers()
-    for name in options.sections or SECTIONS:
+    chosen = [name for name in SECTIONS if name in (options.sections or SECTIONS)]
+    for name in chosen:
         print(f"\n{name}: {SECTIONS[name].__doc__}", flush=True)
-        SECTIONS[name](peers, 8 if options.quick else 40)
+        SECTIONS[name](load_peers() if name in _WITH_PEERS else None, 8 if options.quick else 40)
     return 0
 
 

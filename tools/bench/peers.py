@@ -95,11 +95,13 @@ def cut_at_tags(text: str) -> list[str]:
 FOLDER = Path(os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench"))
 
 
+@cache
 def load_peers() -> Any:
     """The module that loads the peer's parsers, or None."""
     if not (FOLDER / "peers.py").exists():
         return None
     sys.path.insert(0, str(FOLDER))
+    os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")  # xgrammar would ask the stand-in for torch
     try:
         peers = importlib.import_module("peers")
         importlib.import_module("sglang.srt.function_call.base_format_detector")  # it needs other packages
