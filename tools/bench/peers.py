@@ -101,9 +101,9 @@ def load_peers() -> Any:
     if not (FOLDER / "peers.py").exists():
         return None
     sys.path.insert(0, str(FOLDER))
-    os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")  # xgrammar would ask the stand-in for torch
     try:
         peers = importlib.import_module("peers")
+        sys.meta_path.insert(0, sys.meta_path.pop())  # its stand-ins come before real packages
         importlib.import_module("sglang.srt.function_call.base_format_detector")  # it needs other packages
         return peers
     except Exception as error:  # whatever keeps a peer from loading, the rest can be measured

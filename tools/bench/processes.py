@@ -46,6 +46,7 @@ import importlib, json, sys, time
 given = json.load(open(sys.argv[1]))
 sys.path.insert(0, given["folder"])
 import peers
+sys.meta_path.insert(0, sys.meta_path.pop())
 maker = getattr(importlib.import_module("sglang.srt.function_call." + given["module"]), given["class"])
 tools = [peers.Tool(function=peers.Function(**tool["function"])) for tool in given["tools"]]
 def read(text):
