@@ -15,7 +15,7 @@ from outspoken.authoring.fuzz.generator import Generator
 from outspoken.authoring.workspace import workspace
 from outspoken.grammar import registry
 from tools.damage import markup
-from tools.damage.markup_cases import SEED, bases, damaged_texts
+from tools.damage.responses import SEED, bases
 
 AUTHORED = sorted((Path(__file__).parent / "authored").glob("*.lark"))
 #: A grammar has at most so many lines.
@@ -39,7 +39,7 @@ def test_a_new_format_is_sound(file: Path) -> None:
 def test_damage_is_safe_at_once(file: Path) -> None:
     """One character of the markup is wrong: nothing is lost or run wrong, and pieces give the same reply."""
     name = load_format(file)
-    cases = damaged_texts(bases(name, SEED, count=4), Random(name), 60)
+    cases = markup.damaged_texts(bases(name, SEED, count=4), Random(name), 60)
     readings = [markup.read(case, name, pieces=number % 5 == 0) for number, case in enumerate(cases)]
     counts = Counter(reading.outcome for reading in readings)
     assert [reading.case.text for reading in readings if reading.differs] == []

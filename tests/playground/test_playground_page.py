@@ -340,7 +340,7 @@ def test_200_kb_are_drawn_in_part_and_stay_quick(page: Page) -> None:
         "slider.value = Number(slider.max) * n / 16; slider.dispatchEvent(new Event('input', { bubbles: true }));"
         "document.body.offsetHeight; took.push(performance.now() - start); } return took.sort((a, b) => a - b)[7]"
     )
-    assert took < 500  # `python -m tools.bench.ui` measures it; this only says that it does not draw all of it
+    assert took < 500  # it does not draw all of it
     at = int(page.text("#now").split(" of ")[0])
     assert LONG[at - 20 : at] in page.text("#text")
     page.browser.find_element("css selector", "#below button").click()
