@@ -8,6 +8,7 @@ on nothing but the checkout.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ class Trainer:
     def parts(self, shared: Shared, name: str) -> set[Part]:
         """The parts of a format that its own texts take, and those of others at opening markers that both have."""
         parts: set[Part] = set()
-        entries = self._entries(shared.automaton, name)
+        entries = self._entries(shared.automaton, name, rendered)
         while entries:
             writer = StateWriter(shared, parts, learning=True)
             scope: dict[str, Any] = {}
@@ -126,7 +127,11 @@ class Trainer:
             entries = waiting
         return parts
 
-    def _entries(self, automaton: Automaton, name: str) -> list[_Entry]:
+    def texts(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
+        """What a format is trained on beside what `render` writes."""
+        return [*self._entries(automaton, name, lambda _: [])]
+
+    def _entries(self, automaton: Automaton, name: str, rendered: Callable[[str], list[str]]) -> list[_Entry]:
         """How the function is called for each text: from its beginning, and from places with an opening marker."""
         header = automaton.tables.header
         own = [case.text for case in self._cases if case.format == name]
