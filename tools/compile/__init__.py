@@ -16,7 +16,7 @@ from .record import Record, inputs_of
 
 def main(arguments: list[str] | None = None) -> int:
     """Compile what is not current. Returns 1 if a grammar cannot be used; then nothing is written."""
-    parser = argparse.ArgumentParser(prog="python -m tools.compile", description="Compile what changed of all grammars.")
+    parser = argparse.ArgumentParser(prog="python -m tools.compile", description="Compile the grammars that changed.")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes; default: one a core")
     jobs: int = parser.parse_args(arguments).jobs
     folder = grammars_folder()
