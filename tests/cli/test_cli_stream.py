@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from outspoken.cli.main import main
+from outspoken.results.packages import install_command
 
 
 def sse(*pieces: str, finish: str = "stop", **last: Any) -> bytes:
@@ -143,4 +144,4 @@ def test_serve_rejects_wrong_options(capsys: pytest.CaptureFixture[str], argumen
 def test_serve_without_the_extra_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", "--upstream", "http://x"]) == 2
-    assert "pip install 'outspoken[serve]'" in capsys.readouterr().err
+    assert install_command("serve") in capsys.readouterr().err

@@ -27,6 +27,8 @@ from .record import Record, key_of
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 INDEX = "index.json"
+#: If more formats than this changed, only their number is printed.
+_NAMED = 12
 
 
 class Compilation:
@@ -36,6 +38,7 @@ class Compilation:
         self.folder, self.record, self.jobs = folder, record, jobs
         self.keys = {path.stem: key_of(sources(path)) for path in sorted(folder.glob("*.lark"))}
         self.progress = Progress(len(self.keys))
+        self.changed: set[str] = set()
 
     def run(self, inputs: str) -> int:
         """Compile. Returns 1, and has written nothing, if a grammar cannot be used."""
@@ -46,13 +49,19 @@ class Compilation:
             print(*errors, sep="\n", file=sys.stderr)
             return 1
         for name, (text, _) in zip(stale, made, strict=True):
-            self.record.write(f"{name}.json", self.keys[name], text)
+            self._write(name, "json", self.keys[name], text)
         self._index()
         self._fast_paths()
         names = [f"{name}.{kind}" for name in self.keys for kind in ("json", "py")]
         self.record.keep(inputs, names + [INDEX] * (INDEX in self.record.files))
         self.progress.end()
+        few = ", ".join(sorted(self.changed)) if len(self.changed) <= _NAMED else f"{len(self.changed)} formats"
+        print(f"compiled: {few}" if self.changed else "compiled: nothing that differs")
         return 0
+
+    def _write(self, name: str, kind: str, key: str, text: str) -> None:
+        if self.record.write(f"{name}.{kind}", key, text):
+            self.changed.add(name)
 
     def _index(self) -> None:
         """The index of formats, which needs plain text among them."""
@@ -77,7 +86,7 @@ class Compilation:
         for family, modules in zip(work, self._each(partial(_modules, known), work), strict=True):
             for name, (key, source) in zip(family, modules, strict=True):
                 if source:
-                    self.record.write(f"{name}.py", key, source)
+                    self._write(name, "py", key, source)
             self.progress.add(len(family))
 
     def _each(self, function: Callable[[_T], _R], items: list[_T]) -> Iterator[_R]:

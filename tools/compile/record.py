@@ -58,12 +58,14 @@ class Record:
         """Is a file there that was made from what the key stands for?"""
         return name in self.files and self.files[name].key == key
 
-    def write(self, name: str, key: str, text: str) -> None:
-        """Write a file."""
+    def write(self, name: str, key: str, text: str) -> bool:
+        """Write a file, and return whether it holds anything else than before."""
         data = text.encode()
+        before, made = self.files.get(name), Made(key, zlib.crc32(data))
+        self.files[name] = made
         self.folder.mkdir(exist_ok=True)
         (self.folder / name).write_bytes(data)
-        self.files[name] = Made(key, zlib.crc32(data))
+        return before is None or before.checksum != made.checksum
 
     def keep(self, inputs: str, names: Iterable[str]) -> None:
         """Remove all files but these, and write the record: everything is made from these inputs."""
