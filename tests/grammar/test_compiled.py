@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copy, copytree, rmtree
+from shutil import copy, copytree, ignore_patterns, rmtree
 from typing import Any
 
 import pytest
@@ -33,7 +33,6 @@ from tests.loops import in_one_item
 from tools import compile as compiler
 from tools.compile import compiling, record
 from tools.compile.compiling import format_index
-from tools.compile.source import WIDTH
 from tools.compile.training import Trainer
 
 NAMES = names()
@@ -60,7 +59,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(whole: Path, tmp_path: Path) -> Iterator[Path]:
     """A copy of these for one test, which takes the place of all grammars."""
     copied = tmp_path / "grammars"
-    copytree(whole, copied, ignore=lambda *_: ["__pycache__"])
+    copytree(whole, copied, ignore=ignore_patterns("__pycache__"))
     registry.use(copied)
     yield copied
     registry.use(None)
@@ -112,12 +111,6 @@ def test_tables_equal_those_of_the_grammar(name: str) -> None:
     assert Tables.from_json(made.to_json()) == made
     assert tables(name) == made
     assert made.header == read_header(path.read_text("utf-8"), str(path))
-
-
-@in_one_item("name", NAMES)
-def test_generated_lines_are_short(name: str) -> None:
-    written = generated_path(grammars_folder() / f"{name}.lark").read_text("utf-8")
-    assert max(map(len, written.splitlines())) <= WIDTH
 
 
 @in_one_item("name", NAMES)
@@ -179,7 +172,7 @@ def test_current_grammars_are_not_compiled_again(folder: Path, compiled: list[st
 
 def test_a_checkout_that_is_not_compiled_says_so_once_and_reads_with_the_parser(tmp_path: Path) -> None:
     (tmp_path / "src").symlink_to(TOP / "src")
-    copytree(grammars_folder(), tmp_path / "grammars", ignore=lambda *_: ["compiled", "pages"])
+    copytree(grammars_folder(), tmp_path / "grammars", ignore=ignore_patterns("compiled", "pages"))
     program = f"""
 from outspoken import parse
 for name in ("longcat", "longcat", "text"):
@@ -335,7 +328,8 @@ def test_formats_that_are_added_are_detected_beside_those_of_the_index(folder: P
 def run_tool(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """The exit code of the tool, and what it prints."""
     code = compiler.main([*arguments] or ["--jobs", "1"])
-    return code, *capsys.readouterr()
+    out, err = capsys.readouterr()
+    return code, out, err
 
 
 def test_tool_compiles_what_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,5 +35,5 @@ def test_an_extra_is_installed_from_where_the_library_was(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outspoken\nVersion: 1.0\n", "utf-8")
     if origin is not None:
         (info / "direct_url.json").write_text(json.dumps(origin), "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert install_command("ui") == command

@@ -21,8 +21,8 @@ from outspoken.grammar.sources import sources
 from outspoken.grammar.tables import Tables
 from outspoken.results.errors import GrammarError
 
-from .module import module_of, trainer
 from .record import Record, key_of
+from .training import trainer
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -114,7 +114,7 @@ def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
         tables = registry.tables(name)
         alike = [registry.tables(other).sources for other in registry.names() if name in likeness_chain(other)]
         key = key_of(name, alike, trainer().texts(Automaton(tables, LENIENT_RULES), name))
-        found.append((key, "" if known.get(name) == key else module_of(name, tables, trainer())))
+        found.append((key, "" if known.get(name) == key else trainer().module(name, tables)))
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import cast
 
 from outspoken.fast_path import runtime
 from outspoken.grammar.automaton import Automaton
@@ -22,7 +21,7 @@ from outspoken.semantics.unread_markup import (
 )
 
 from .parts import Shared
-from .source import WIDTH, fitted, literal, pieces
+from .source import literal
 from .states import StateWriter
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -50,7 +49,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         f"match_leading = {leading}",
         "",
         "",
-        *[part for line in writer.lines for part in fitted(line)],
+        *writer.lines,
     ]
     return "\n".join(lines) + "\n"
 
@@ -98,22 +97,4 @@ def _header_lines(header: Header, used: set[str]) -> list[str]:
 
 def _fields(header: Header) -> list[str]:
     """The fields of a header that are used and are not empty, as arguments of its class."""
-    lines: list[str] = []
-    for key, value in header.to_data().items():
-        if key in _UNUSED or not value:
-            continue
-        if isinstance(value, dict):
-            words = cast("dict[str, str]", value)
-            lines += [f"    {key}={{", *[line for entry in words.items() for line in _entry(*entry)], "    },"]
-        else:
-            lines.append(f"    {key}={literal(value) if isinstance(value, str) else repr(value)},")
-    return lines
-
-
-def _entry(word: str, meaning: str) -> list[str]:
-    """An entry of a field."""
-    line = f"        {literal(word)}: {literal(meaning)},"
-    if len(line) <= WIDTH:
-        return [line]
-    key, value = [[f"            {part}" for part in pieces(text, literal)] for text in (word, meaning)]
-    return ["        (", *key, "        ): (", *value, "        ),"]
+    return [f"    {key}={value!r}," for key, value in header.to_data().items() if value and key not in _UNUSED]
