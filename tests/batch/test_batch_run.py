@@ -22,6 +22,8 @@ from outspoken.batch import outputs as outputs_module
 from outspoken.batch import pool as pool_module
 from outspoken.batch.arrow import pa, parquet
 from outspoken.batch.progress import progress_text
+
+from outspoken.results.packages import install_command
 from tests.batch.batch_files import CALL, quarantine, results, write_lines, zstd
 
 HERMES = BatchOptions(format="hermes", id_column="id")
@@ -380,5 +382,5 @@ def test_without_pyarrow_the_command_says_what_to_install(tmp_path: Path) -> Non
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    needs = "`outspoken.batch` needs `pyarrow` (extra `batch`: `pip install '.[batch]'` in a checkout)"
+    needs = f"`outspoken.batch` needs `pyarrow` (`{install_command('batch')}`)"
     assert done.stderr == f"outspoken: error: `pyarrow` is not installed; {needs}\n"

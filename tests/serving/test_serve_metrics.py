@@ -13,6 +13,7 @@ import httpx
 import openai
 import pytest
 
+from outspoken.results.packages import install_command
 from outspoken.serving.app import Proxy
 from tests.serving.serving import Server, chunk, event, proxied, streaming, until, whole, written
 from tests.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
@@ -124,7 +125,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ask(front, "messages").status_code == 200
         found = httpx.get(f"{front.url}/metrics")
     assert (found.status_code, found.json()["error"]["code"]) == (501, "no_metrics")
-    assert "pip install '.[serve]'" in found.json()["error"]["message"]
+    assert install_command("serve") in found.json()["error"]["message"]
 
 
 # ids and the log

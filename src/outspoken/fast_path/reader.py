@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.sources import is_current
+from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
@@ -226,7 +226,11 @@ def fast_path_of(format: str, edition: int) -> FastPath | None:
     path = registry.generated_path(folder / f"{name}.lark")
     if registry.is_added(name) or not path.is_file():
         return None
-    module = _module(name, path)
+    try:
+        module = _module(name, path)
+    except ImportError:  # it was generated for another version of the library
+        note_not_compiled(folder)
+        return None
     return FastPath(module) if is_current(folder, module.SOURCES) else None
 
 

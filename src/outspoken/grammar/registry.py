@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
-from .format_index import FormatIndex, read_index
-from .sources import is_current, own_folder
+from .format_index import FormatIndex, index_path, read_index
+from .sources import is_current, note_not_compiled, own_folder
 
 if TYPE_CHECKING:  # a text that is read by generated functions alone needs none of these
     from .automaton import Automaton
@@ -239,6 +239,8 @@ def tables(name: str) -> Tables:
             found = None  # half written, or by another version
         if found is not None and is_current(path.parent, found.sources):
             return found
+    elif path.parent == own_folder() and not index_path(path.parent).exists():
+        note_not_compiled(path.parent)
     return _compiled(path)
 
 

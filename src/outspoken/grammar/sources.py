@@ -53,3 +53,18 @@ def is_current(folder: Path, recorded: dict[str, int]) -> bool:
     except OSError:
         return False
     return True
+
+
+@lru_cache(maxsize=1)
+def note_not_compiled(folder: Path) -> None:
+    """Log, once in a process, that the grammars of a checkout are not compiled for its version of the library.
+
+    It is a record of `logging` and no warning: every text is read, only more slowly.
+    """
+    import logging
+
+    logging.getLogger("outspoken").warning(
+        "the grammars are not compiled, or by another version, so responses are read more slowly: "
+        "run `python -m tools.compile` in %s",
+        folder.parent,
+    )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outspoken.grammar import registry
+from outspoken.results.packages import install_command
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 
@@ -83,7 +84,7 @@ def serve(
 
         from .app import Playground
     except ImportError as error:
-        raise PlaygroundError(f"the playground needs {error.name}: pip install 'outspoken[ui]'") from None
+        raise PlaygroundError(f"the playground needs {error.name}: {install_command('ui')}") from None
     listening = _listen(port)
     url = f"http://{HOST}:{listening.getsockname()[1]}/"
     (tell or _print)(f"The playground is at {url} (Ctrl-C stops it)")

@@ -16,6 +16,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
+from outspoken.results.packages import install_command
+
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from outspoken.playground.worker import main; main()"
 #: The length of what follows; in an answer, the HTTP status before it.
 _ASKED, _ANSWERED = struct.Struct("!I"), struct.Struct("!HI")
@@ -109,7 +111,7 @@ def _answers() -> Callable[[dict[str, Any]], tuple[int, bytes]]:
     try:
         from .answers import answer
     except ModuleNotFoundError as error:
-        message = f"the playground needs {error.name}: pip install 'outspoken[ui]'"
+        message = f"the playground needs {error.name}: {install_command('ui')}"
         body = json.dumps({"error": {"field": "", "message": message, "places": []}}).encode()
         return lambda asked: (500, body)
     return answer
