@@ -22,7 +22,6 @@ from outspoken.batch import outputs as outputs_module
 from outspoken.batch import pool as pool_module
 from outspoken.batch.arrow import pa, parquet
 from outspoken.batch.progress import progress_text
-
 from outspoken.results.packages import install_command
 from tests.batch.batch_files import CALL, quarantine, results, write_lines, zstd
 
@@ -32,7 +31,10 @@ HERMES = BatchOptions(format="hermes", id_column="id")
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers whose parser does what a text says; see `tests.batch.batch_faults`."""
-    program = "import sys; sys.path[:] = {path!r}; import tests.batch.batch_faults; from outspoken.batch.worker import main; main()"
+    program = (
+        "import sys; sys.path[:] = {path!r}; import tests.batch.batch_faults; "
+        "from outspoken.batch.worker import main; main()"
+    )
     monkeypatch.setattr(pool_module, "_PROGRAM", program)
 
 

@@ -163,4 +163,4 @@ def test_what_is_not_enforced_is_a_warning_or_an_error(cli: Cli) -> None:
 
 def test_serve_without_the_extra_installed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    refused(cli("serve", "--upstream", "http://x"), "extra `serve`")
+    refused(cli("serve", "--upstream", "http://x"), install_command("serve"))
