@@ -19,7 +19,7 @@ from outspoken.results.errors import GrammarError
 
 from .grammar_writer import grammar
 from .messages import Message, schemas
-from .shapes import END_OF_TURN, TAG, Call, Shape, UnclearError, objects, shapes
+from .shapes import END_OF_TURN, TAG, Call, Shape, UnclearError, objects, shapes, thought
 
 _FIRST, _LAST, _TOKEN = (
     re.compile(rf"\s*{TAG}"),
@@ -27,6 +27,12 @@ _FIRST, _LAST, _TOKEN = (
     re.compile(r"<[|｜][^|｜<>\n]{1,60}[|｜]>"),
 )
 _SAMPLE = re.compile(r"^[ ]{0,3}(`{3,})[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+_NO_CALL = (
+    "no call was found: no JSON object with a name and arguments, and no name before an object or before keys with "
+    "values; without `--from`, a skeleton is written to fill in"
+)
 
 
 class AlreadyReadError(Exception):
@@ -48,11 +54,16 @@ class Example(NamedTuple):
     message: Message | None = None
     prefix: str = ""
 
+    def read(self, format: str) -> Reply:
+        """How a format reads it."""
+        tools = schemas(self.message) if self.message else []
+        return parse(self.text, format, tools=tools or None, prefix=self.prefix)
+
     def problems(self, format: str) -> list[str]:
         """What is wrong in how a format reads it; empty if nothing is."""
+        reply = self.read(format)
         if self.message is None:
-            return complaints(parse(self.text, format))
-        reply = parse(self.text, format, tools=schemas(self.message) or None, prefix=self.prefix)
+            return complaints(reply)
         wrong = [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in reply.diagnostics]
         for what, meant, read in (
             ("calls", [call[:2] for call in self.message.calls], [(c.name, c.arguments) for c in reply.tool_calls]),
@@ -67,7 +78,7 @@ class Example(NamedTuple):
         """The `problems`, and the calls that were found in it and are read otherwise."""
         if wrong := self.problems(format):
             return wrong
-        read = [(call.name, *call.arguments) for call in parse(self.text, format, prefix=self.prefix).tool_calls]
+        read = [(call.name, *call.arguments) for call in self.read(format).tool_calls]
         found = [(call.name, *call.keys) for call in calls]
         return [f"`{call[0]}({', '.join(call[1:])})` is not read as a call" for call in found if call not in read]
 
@@ -156,45 +167,43 @@ def reading(checkout: Checkout, examples: Iterable[Example]) -> list[str]:
         for name in checkout.names():
             if any(example.problems(name) for example in examples):
                 continue
-            replies = [parse(example.text, name, prefix=example.prefix) for example in examples]
+            replies = [example.read(name) for example in examples]
             calls = sum(len(reply.tool_calls + reply.actions + reply.payloads) for reply in replies)
             good += [(-calls, name)] if calls else []
     return [name for _, name in sorted(good)]
 
 
 def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], source: str) -> Draft:
-    """Draft a format by the shape whose grammar reads most examples back. Raises UnclearError if none reads half."""
-    best: tuple[int, str, Shape] | None = None
-    why = ""
+    """Draft a format by the shape whose grammar reads most examples back. Raises UnclearError if none reads enough.
+
+    More than half of the examples have to be read back.
+    """
     texts = [END_OF_TURN.sub("", example.prefix + example.text) for example in examples.values()]
-    shown = min((text for text in texts), key=len).strip()
-    for shape in shapes(texts):
+    meant = [example.message or Message(reasoning=None) for example in examples.values()]
+    thoughts = [thought(text, one.reasoning, one.text) for text, one in zip(texts, meant, strict=True)]
+    ranked: list[tuple[int, str, Shape]] = []
+    why: list[str] = []
+    for shape in shapes(texts, thoughts):
         try:
-            text = grammar(shape, name, source, shown)
-            with draft_in_use(checkout, name, text):
+            with draft_in_use(checkout, name, grammar(shape, name, source, min(texts, key=len).strip())):
                 lost = [e.lost(name, calls) for e, calls in zip(examples.values(), shape.calls, strict=True)]
-                good = [key for key, wrong in zip(examples, lost, strict=True) if not wrong]
-                called = [key for key in good if parse(examples[key].text, name).tool_calls]
+                replies = [example.read(name) for example in examples.values()]
         except (UnclearError, GrammarError) as error:
-            why = why or str(error)
+            why.append(str(error))
             continue
-        if called and (best is None or len(good) > best[0]):
-            first = min((examples[key].text for key in called), key=len)
-            best = len(good), grammar(shape, name, source, END_OF_TURN.sub("", first).strip()), shape
-        elif not best:
-            number = next(number for number, wrong in enumerate(lost) if wrong or not called)
-            why = f"{shape.title}, but `{list(examples)[number]}` is not read back: {(lost[number] or ['no call'])[0]}"
-        if best and best[0] == len(examples):
+        good = [reply for reply, wrong in zip(replies, lost, strict=True) if reply.tool_calls and not wrong]
+        if good and 2 * lost.count([]) > len(lost):
+            first = min(good, key=lambda reply: (not reply.tool_calls[0].arguments, len(reply.raw)))
+            shown = END_OF_TURN.sub("", first.raw).strip()
+            ranked.append((lost.count([]), grammar(shape, name, source, shown), shape))
+        else:
+            key, wrong = next(((key, w) for key, w in zip(examples, lost, strict=True) if w), ("", ["no call"]))
+            why.insert(0, f"{shape.title}, but `{key}` is not read back: {wrong[0]}")
+        if lost.count([]) == len(lost):
             break
-    if best is None or best[0] * 2 <= len(examples):
-        if best:
-            why = f"{best[2].title}, but only {best[0]} of {counted(len(examples), 'response')} are read back"
-        raise UnclearError(
-            why
-            or "no call was found in the responses: no JSON object with a name and arguments, no name "
-            "before an object or before keys with values; without `--from`, a skeleton is written"
-        )
-    _, text, shape = best
+    if not ranked:
+        raise UnclearError(why[0] if why else _NO_CALL)
+    _, text, shape = max(ranked, key=lambda entry: entry[0])
     draft = Draft(name, text, remarks=[f"{shape.title}:", *[f"  {p}: {m!r}" for p, m in shape.markup.items()]])
     add_cases(draft, checkout, examples, shape.calls)
     draft.remarks += shape.unseen
@@ -210,7 +219,7 @@ def add_cases(
         for (name, example), found in zip(examples.items(), calls or [()] * len(examples), strict=True):
             wrong = example.lost(draft.name, found)
             well += not wrong
-            exact += not wrong and example.again(draft.name) == END_OF_TURN.sub("", example.text)
+            exact += not wrong and example.again(draft.name) == END_OF_TURN.sub("", example.text).lstrip("\n")
             options: dict[str, Any] = {"prefix": example.prefix} if example.prefix else {}
             plain = parse(example.text, draft.name, prefix=example.prefix)
             if example.message and [c.arguments for c in plain.tool_calls] != [c[1] for c in example.message.calls]:

@@ -219,8 +219,9 @@ def _marker(piece: str, look: str, *, before: bool, behind: bool) -> str:
         return f"{written} | /(?:\\n{initial}|{initial}){pattern(bare[1:])}{look}/"
     if behind and bare and piece != piece.rstrip():
         return f"{written} | /{pattern(piece.rstrip())}{pattern(piece[len(piece.rstrip())])}?/"
-    if look or not bare:
-        return f"{written} | /{pattern(bare or piece)}{look}/"
+    if look or not bare:  # white space that is not ignored before what follows belongs to the marker
+        read = bare if look.startswith("(?=\\s") else piece.lstrip()
+        return f"{written} | /{pattern(read or piece)}{look}/"
     if bare.startswith('"') and bare.endswith(":"):
         return rf"{written} | /{pattern(bare[:-1].rstrip())}\s{{0,99}}:/"
     return written if piece == bare else f"{written} | {_string(bare)}"

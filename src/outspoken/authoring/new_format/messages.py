@@ -14,10 +14,10 @@ class Tool(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A turn of a model: its text, its reasoning, its calls."""
+    """A turn of a model: its text, its reasoning (None if that is not known), its calls."""
 
     text: str = ""
-    reasoning: str = ""
+    reasoning: str | None = ""
     calls: tuple[Tool, ...] = ()
 
 

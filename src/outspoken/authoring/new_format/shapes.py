@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -19,7 +19,7 @@ from outspoken.notations import python_literals
 
 #: A tag, a part of one before or behind a name in it, or a token such as `<|call|>` and `[CALL]`.
 TAG = (
-    r"(?:<[^<>\n\"'=]{1,80}>|<[^<>\n\"'=]{1,80}=[\"']?|(?<=[^=\s])[\"'](?:\s[^<>\n\"'=]{1,40}=[\"']|[^<>\n]{0,80}>)"
+    r"(?:<[^<>\n\"'=]{1,80}>|<[\w.\-]{1,40}:(?![\w.\-:]*>)|<[^<>\n\"'=]{1,80}=[\"']?|(?<=[^=\s])[\"'](?:\s[^<>\n\"'=]{1,40}=[\"']|[^<>\n]{0,80}>)"
     r"|(?<=[\w.\-])\s*/?>|\[/?[A-Z][A-Z0-9_]*\])"
 )
 #: The tokens that end a turn, if whoever ran the model left them in.
@@ -29,9 +29,10 @@ END_OF_TURN = re.compile(
     re.IGNORECASE,
 )
 _THINK = r"[<\[]%s[^<>\[\]/\n]{0,30}(?:think|thought|reason)[^<>\[\]\n]{0,30}[>\]]"
-_THOUGHT = re.compile(rf"({_THINK % ''}\n*)(.*?)(\s*{_THINK % '/'}\s*)", re.DOTALL | re.IGNORECASE)
-#: Reasoning that the prompt had opened.
-_CLOSED = re.compile(rf".*?{_THINK % '/'}\s*", re.IGNORECASE | re.DOTALL)
+#: Reasoning at the start of a response, or its end where the prompt had opened it.
+_THOUGHT = re.compile(
+    rf"\s*({_THINK % ''}\n*|)((?:(?!{_THINK % ''}).)*?)(\s*{_THINK % '/'}\s*)", re.DOTALL | re.IGNORECASE
+)
 
 _TOKEN = re.compile(rf"\s*(?:{TAG}|```\w*|\"[^\"\n]*\"\s*:|[\[\](){{}},]|(?:(?!{TAG})[^\s\[\](){{}},])+|\S)|\s+\Z")
 #: What belongs to the markup before a call: tags, brackets, keys, a word that begins a line or is glued to a bracket.
@@ -69,6 +70,7 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _LAST_LINE = re.compile(r"\n[^\w\n]+(?:\w+[^\w\n]*)?(?=\n|\Z)")
+_REST = re.compile(r"[^\n]*")
 _PYTHON = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]{0,99})\(")
 _PYTHON_KEY = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=\s*")
 
@@ -159,6 +161,24 @@ def is_tag(token: str) -> bool:
     """Whether a token is a tag, a part of one, or a token like `<|call|>` and `[CALL]`."""
     bare = token.strip()
     return bare.startswith("<") or bare.endswith(">") or bool(re.fullmatch(r"\[/?[A-Z][A-Z0-9_]*\]", bare))
+
+
+class Thought(NamedTuple):
+    """The reasoning at the start of a text: where it starts and ends, and where its closing markup is over."""
+
+    start: int = 0
+    end: int = 0
+    over: int = 0
+
+
+def thought(text: str, reasoning: str | None = None, behind: str = "") -> Thought:
+    """The reasoning of a text, which is known or stands between tags that say so. `behind` is known to follow it."""
+    if reasoning:
+        start = text.find(reasoning)
+        end = start + len(reasoning)
+        return Thought(start, end, text.find(behind, end) if behind else end)
+    match = _THOUGHT.match(text) if reasoning is None else None
+    return Thought(match.start(2) if match[1] else 0, match.end(2), match.end()) if match else Thought()
 
 
 # finding calls
@@ -301,15 +321,15 @@ _FINDERS: list[tuple[str, Callable[[str], Iterator[Call]]]] = [
 ]
 
 
-def shapes(texts: Sequence[str]) -> Iterator[Shape]:
+def shapes(texts: Sequence[str], thoughts: Sequence[Thought]) -> Iterator[Shape]:
     """The ways in which the calls of texts may be written, likely ones first."""
     for title, finder in _FINDERS:
         found = [list(finder(text)) for text in texts]
         if any(found):
-            yield _shape(title, texts, found)
+            yield _shape(title, texts, thoughts, found)
 
 
-def _shape(title: str, texts: Sequence[str], found: list[list[Call]]) -> Shape:
+def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found: list[list[Call]]) -> Shape:
     """What most calls have in common."""
     calls = [(text, call) for text, own in zip(texts, found, strict=True) for call in own]
     kinds = _most(tuple(slot.kind for slot in call.slots) for _, call in calls)
@@ -327,10 +347,14 @@ def _shape(title: str, texts: Sequence[str], found: list[list[Call]]) -> Shape:
         opened, mid, close = (_agreed(str(pair[part]) for pair in shown) for part in range(3))
         shape.pair = Pair(opened, mid, close, sum(p.json for p in pairs) * 2 > len(pairs))
         shape.lead = _agreed(call.lead for _, call in same)
-    thoughts = [match for text in texts if (match := _THOUGHT.search(text))]
-    if thoughts:
-        shape.think = _agreed(match[1] for match in thoughts), _agreed(match[3] for match in thoughts)
-    _edges(shape, texts)
+    opened = [
+        (text[: t.start], text[t.end : t.over])
+        for text, t in zip(texts, thoughts, strict=True)
+        if t.over > t.end and t.start
+    ]
+    if opened:
+        shape.think = _agreed(tags[0] for tags in opened), _agreed(tags[1] for tags in opened)
+    _edges(shape, texts, [thought.over for thought in thoughts])
     return shape
 
 
@@ -348,39 +372,50 @@ def _without_prefix(calls: list[tuple[str, Call]]) -> list[tuple[str, Call]]:
     return calls
 
 
-def _edges(shape: Shape, texts: Sequence[str]) -> None:
-    """Set the markup around calls, from what stands before, between and behind them."""
+def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line: bool = False) -> None:
+    """Set the markup around calls, from what stands before, between and behind them.
+
+    `by_line` takes what the lines of all calls begin and end with, for markup that is made of words or signs.
+    """
     before: list[str] = []
+    behind_text: list[str] = []
     between: list[str] = []
     behind: list[str] = []
-    for text, calls in zip(texts, shape.calls, strict=True):
-        thought = _THOUGHT.search(text) or _CLOSED.match(text)
-        floor = thought.end() if thought and calls and thought.end() <= calls[0].start else 0
+    for text, start, calls in zip(texts, starts, shape.calls, strict=True):
         last = -1
         for number, call in enumerate(calls):
-            opened = _run_before(text, max(floor, last, 0), call.start, shape.by_line)
+            floor = calls[number - 1].end if number else start
+            opened = _run_before(text, floor, call.start, by_line or shape.by_line)
             if last >= 0 and not text[last:opened].strip():
                 between.append(text[calls[number - 1].end : call.start])
                 behind.pop()
             else:
-                before.append(text[opened : call.start])
-            run = (_LAST_LINE if shape.by_line else _BEHIND).match(text, call.end)
+                (behind_text if text[floor:opened].strip() else before).append(text[opened : call.start])
+            run = (_LAST_LINE if shape.by_line else _REST if by_line else _BEHIND).match(text, call.end)
             last = run.end() if run else call.end
             behind.append(text[call.end : last])
-    opening, closing, inner = _agreed(before), _agreed(behind), _agreed(between)
+    opening, closing, inner = _agreed([*before, *behind_text]), _agreed(behind), _agreed(between)
+    if _bare(_agreed(behind_text)) == _bare(opening):
+        opening = _agreed(behind_text)
+    if by_line:
+        opening = "".join(reduce(_common, [tokens(text)[::-1] for text in (behind_text or before)])[::-1])
+        closing = "".join(reduce(_common, [tokens(text) for text in behind]))
+    elif not opening.strip():
+        return _edges(shape, texts, starts, by_line=True)
     shape.open, shape.close = opening, closing
     if not between:
         shape.unseen.append("no response has two calls in a row: what stands between them is not known")
         if opening.rstrip().endswith("[") and closing.lstrip().startswith("]"):
             shape.open, shape.close, shape.section, shape.separator = "", "", (opening, closing), ", "
-        return
+        return None
     if _bare(inner) == _bare(closing) + _bare(opening):
-        return
+        return None
     shape.open = "".join(_common(tokens(opening)[::-1], tokens(inner)[::-1])[::-1])
     rest = inner[: len(inner) - len(shape.open)] if shape.open else inner
     shape.close = "".join(_common(tokens(closing), tokens(rest)))
     shape.separator = rest[len(rest) - len(rest.lstrip()) if not shape.close else len(shape.close) :]
     shape.section = (opening[: len(opening) - len(shape.open)], closing[len(shape.close) :])
+    return None
 
 
 def _run_before(text: str, start: int, end: int, by_line: bool) -> int:
