@@ -1,4 +1,4 @@
-"""A new format is written from responses, a chat template, another format, or with blanks, and only if it is read back."""
+"""A new format is written from responses, a chat template or another format, and only if it is read back."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ RESPONSES = {
     ),
     "a_name_behind_a_word": Markup("<|one|>tools.NAME<|with|>ARGUMENTS<|/one|>"),
     "signs": Markup('\n@@do {"op": "NAME", "with": ARGUMENTS} @@'),
-    "words": Markup("\n=== CALL NAMEPAIRS\n=== END", "\nKEY = VALUE"),
+    "words": Markup("\n=== DO NAMEPAIRS\n=== END", "\nKEY = VALUE"),
     "a_fence": Markup("<|one|>function<|two|>NAME\n```json\nARGUMENTS\n```<|/one|>"),
 }
 ONE, TWO = ("get_weather", {"city": "Paris"}), ("find_hotels", {"area": "Montmartre", "stars": 3})

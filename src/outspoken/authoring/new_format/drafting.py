@@ -181,7 +181,7 @@ def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], sou
     texts = [END_OF_TURN.sub("", example.prefix + example.text) for example in examples.values()]
     meant = [example.message or Message(reasoning=None) for example in examples.values()]
     thoughts = [thought(text, one.reasoning, one.text) for text, one in zip(texts, meant, strict=True)]
-    ranked: list[tuple[int, str, Shape]] = []
+    ranked: list[tuple[tuple[int, int], str, Shape]] = []
     why: list[str] = []
     for shape in shapes(texts, thoughts):
         try:
@@ -195,11 +195,11 @@ def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], sou
         if good and 2 * lost.count([]) > len(lost):
             first = min(good, key=lambda reply: (not reply.tool_calls[0].arguments, len(reply.raw)))
             shown = END_OF_TURN.sub("", first.raw).strip()
-            ranked.append((lost.count([]), grammar(shape, name, source, shown), shape))
+            ranked.append(((len(good), lost.count([])), grammar(shape, name, source, shown), shape))
         else:
             key, wrong = next(((key, w) for key, w in zip(examples, lost, strict=True) if w), ("", ["no call"]))
             why.insert(0, f"{shape.title}, but `{key}` is not read back: {wrong[0]}")
-        if lost.count([]) == len(lost):
+        if len(good) == len(lost):
             break
     if not ranked:
         raise UnclearError(why[0] if why else _NO_CALL)

@@ -75,7 +75,9 @@ def grammar(shape: Shape, name: str, source: str, example: str) -> str:
         opened = body.markers(shape.think[0], "_THINK_OPEN")
         think = f"{opened} {body.take('text', 'REASONING')} {body.markers(shape.think[1], '_THINK_CLOSE', last=True)}"
     body.take("text", "TEXT")
-    body.take("turn", "_begun", "_TURN_END")
+    closing = shape.section[1] or shape.close  # a marker of the call is not to be taken for the end of the turn
+    turn_end = "" if re.search(r"<\|(?:end|eom|eot|eos)\|>", closing) else " _TURN_END*"
+    body.take("turn", "_begun", *turn_end.strip(" *").split())
     words = "_".join(re.findall(r"\w+", opening)[:3])
     title = {"json": "JSON", "python": "Python calls", "object": "Name and JSON"}.get(
         shape.kinds[-1], "Tagged arguments"
@@ -83,7 +85,7 @@ def grammar(shape: Shape, name: str, source: str, example: str) -> str:
     lines = [f"// format:  {name}", f"// title:   {title + (f' in {words}' if words else '')}"[:51], "// models:"]
     lines += [f"// source:  {source}", "// trim:    text, reasoning", "// example:"]
     lines += [f"//   {line}".rstrip() for line in example.split("\n")]
-    lines += ["", f"start: _begun (TEXT | code | think | {symbol})* _TURN_END*"]
+    lines += ["", f"start: _begun (TEXT | code | think | {symbol})*{turn_end}"]
     lines += [f"{rule}: {text}" for rule, text in body.rules.items()]
     lines += [f"think: {think}"] if think else []
     lines += ["", *[f"{terminal}: {text}" for terminal, text in body.terminals.items()], ""]
@@ -161,7 +163,7 @@ def _argument(shape: Shape, body: _Body) -> str:
     assert pair is not None
     if shape.by_line:
         key = body.terminal("ARG_NAME", r"/\w{1,64}/")
-        opened = body.markers(pair.open, "_LINE_OPEN", ahead=rf"\w{{1,64}}{pattern(pair.mid.strip())}")
+        opened = body.markers(pair.open, "_LINE_OPEN", ahead=rf"\w{{1,64}}[ ]?{pattern(pair.mid.strip())}")
     else:
         opened, key = body.markers(pair.open, "_ARGUMENT_OPEN"), _name("ARG_NAME", pair.mid, body)
     value = body.take("json", "JSON_VALUE") if pair.json else body.take("text", "ARG_VALUE")

@@ -24,7 +24,7 @@ TAG = (
 )
 #: The tokens that end a turn, if whoever ran the model left them in.
 END_OF_TURN = re.compile(
-    r"\s*(?:<[|｜][^|｜<>\n]{0,40}(?:end.?of.?|im_end|eot|eom|eos|\|end)[^|｜<>\n]{0,40}[|｜]>|</s>|<(?:\w+:)?eos>"
+    r"\s*(?:<[|｜][^|｜<>\n]{0,40}(?:end.?of.?|im_end|eot|eom|eos)[^|｜<>\n]{0,40}[|｜]>|</s>|<(?:\w+:)?eos>"
     r"|<end_of_turn>)\s*\Z",
     re.IGNORECASE,
 )
@@ -400,6 +400,7 @@ def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line
     if by_line:
         opening = "".join(reduce(_common, [tokens(text)[::-1] for text in (behind_text or before)])[::-1])
         closing = "".join(reduce(_common, [tokens(text) for text in behind]))
+        opening = opening if re.search(r"[^\w\s]{2}", opening) else ""  # what words alone open is text
     elif not opening.strip():
         return _edges(shape, texts, starts, by_line=True)
     shape.open, shape.close = opening, closing

@@ -23,7 +23,7 @@ from outspoken.cli.types import File, Name, format_names
     "--from", "from_", several=True, until=".lark", type=File(), metavar="RESPONSE...", help="files with raw responses"
 )
 @option("--template", type=File(), metavar="FILE", help="a chat template, or a tokenizer_config.json")
-@option("--like", type=Name(format_names), metavar="FORMAT", help="the format that it resembles; default: the nearest")
+@option("--like", type=Name(format_names), metavar="FORMAT", help="copy the grammar of this format")
 @option("--force", is_flag=True, help="write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def run(file: str, from_: tuple[str, ...], template: str | None, like: str | None, force: bool, as_json: bool) -> int:
