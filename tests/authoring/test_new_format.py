@@ -56,7 +56,8 @@ def run(
     for path, text in zip(paths, (files or {}).values(), strict=True):
         path.write_bytes(text.encode())
     code = main([*arguments, *(["--from", *map(str, paths)] if paths else [])], checkout)
-    return Ran(code, *capsys.readouterr())
+    out, err = capsys.readouterr()
+    return Ran(code, out, err)
 
 
 def sound(checkout: Checkout, name: str) -> dict[str, Case]:
