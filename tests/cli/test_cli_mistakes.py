@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from outspoken.results.packages import install_command
 from tests.cli.runner import Cli, Ran, Terminal
 
 TABLES = "outspoken.contrib.table_chat:tables_registry"

@@ -39,7 +39,7 @@ def _words(as_json: bool = False, **given: Any) -> list[str]:
 @argument("files", metavar="FILE", nargs=-1, required=True, type=File())
 @option("--from RESPONSE...", "files with raw responses", File(), into="responses", multiple=True)
 @option("--template FILE", "a chat template, or a tokenizer_config.json", File())
-@option("--like FORMAT", "the format that it resembles", Name(format_names), shown="the nearest")
+@option("--like FORMAT", "copy the grammar of this format", Name(format_names))
 @option("--force", "write it even if a format reads all of it already")
 @json_option("write the paths and the remarks as JSON")
 def new(files: tuple[str, ...], responses: tuple[str, ...], **given: Any) -> int:
