@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from outspoken.viewer.view import View, show
+from outspoken.viewer.page import page
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from outspoken.authoring.show import main
-from outspoken.authoring.show.model import ResponseView, show
-from outspoken.authoring.show.page import page
 from tests.cases import CASES
 from tools.shared.browser import opened
 
@@ -51,7 +51,7 @@ RESPONSES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-def made(name: str, size: int = 1) -> ResponseView:
+def made(name: str, size: int = 1) -> View:
     """What is shown of one of the responses."""
     format_, text, options = RESPONSES[name]
     return show(text, name, format_, size=size, **options)
@@ -70,7 +70,7 @@ Open = Callable[..., Any]
 def open_page(browser: Any, tmp_path: Path) -> Open:
     """Opens the page of what is shown, in a window of a width, and returns the browser."""
 
-    def run(view: ResponseView, width: int = 1280, at: str = "", scheme: str = "light") -> Any:
+    def run(view: View, width: int = 1280, at: str = "", scheme: str = "light") -> Any:
         path = tmp_path / "page.html"
         path.write_text(page(view), "utf-8", newline="\n")
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

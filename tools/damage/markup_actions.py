@@ -23,10 +23,12 @@ from outspoken.actions import (
     TypeText,
     Wait,
 )
-from outspoken.authoring.show.session import TracedSession
+from outspoken.engine.parse_steps import ParseStep
 from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.parsing.options import read_options
+from outspoken.parsing.response_reader import ResponseReader
+from outspoken.viewer.steps import Text as ViewedText, steps_of, tokens_of
 
 from .markup_calls import LEADS, rendered
 
@@ -108,10 +110,9 @@ def payload(name: str, type_: str, random: Random) -> str | None:
 
 def tokens(name: str, text: str) -> Iterator[tuple[str, int, int]]:
     """The tokens of a sound text: the name of the terminal, and the span."""
-    session = TracedSession(read_options(name, None), "", [])
-    session.feed(text)
-    session.close("stop")
-    for step in session.trace.tokens():
+    log: list[ParseStep] = []
+    ResponseReader(read_options(name), "", log=log).read(text, "stop")
+    for step in tokens_of(steps_of(log, ViewedText("", text), 0)):
         if step.transition is not None:
             yield step.transition.terminal.short, step.start, step.end
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from outspoken import OutspokenError, RenderError, Reply, UnknownFormatError, detect, parse, render
-from outspoken.authoring.show.model import ResponseView, show
-from outspoken.authoring.show.page import page, view_data
 from outspoken.constraints import Constraint, ConstraintError, constraint
 from outspoken.grammar import registry
 from outspoken.results.snippet import visible
-from outspoken.terminal.explain import segment_title
+from outspoken.viewer.page import page, view_data
+from outspoken.viewer.segments import segment_title
+from outspoken.viewer.view import View, show
 
 from .given import Given, ProblemError, given_of
 from .grammars import use_format
@@ -112,7 +112,7 @@ def _sentence(error: object) -> str:
     return visible(" ".join(str(error).split()))
 
 
-def _view(given: Given) -> ResponseView:
+def _view(given: Given) -> View:
     given.check_length()
     return show(
         given.text,

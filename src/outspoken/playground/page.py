@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from outspoken import formats
-from outspoken.authoring.show.page import document
+from outspoken.viewer.page import document
 
 from .answers import TARGETS
 from .given import MOST_CHARS, Given
