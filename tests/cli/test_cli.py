@@ -369,14 +369,16 @@ start 0-59
     )
 
 
-def test_explain_says_that_damage_has_no_tree(cli: Cli) -> None:
+def test_explain_shows_the_tree_of_damage(cli: Cli) -> None:
     ran = cli("explain", "--tree", "--format", "hermes", stdin=CUT)
     assert ran.code == 1
-    assert ran.out.splitlines()[:4] == [
+    assert ran.out.splitlines()[:6] == [
         "format: hermes (as requested)",
         "status: truncated",
         "",
-        "there is no tree: the grammar refuses a part of the text",
+        "start 0-65",
+        "  TEXT 0-4 'Hi.\\n'",
+        "  tool_call (not completed) 4-65",
     ]
     assert "error[unclosed-call]" in ran.out
 

@@ -11,7 +11,7 @@ from lark import Lark, load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.grammar.compiler import spellings, without_collisions
+from outspoken.grammar.compiler import imported, spellings, without_collisions
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import short
 
@@ -55,6 +55,7 @@ def load(source: Source) -> Loaded | LoadError:
                 parser=None,
                 lexer="basic",
                 source_path=str(source.path),
+                import_paths=[imported],
                 maybe_placeholders=False,
                 start=starts or [START],
             )
