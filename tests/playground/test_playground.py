@@ -18,8 +18,7 @@ from outspoken.grammar import registry
 from outspoken.playground import PlaygroundError, begin_with, write
 from outspoken.playground.answers import ANSWERS, TARGETS
 from outspoken.playground.app import Playground
-from outspoken.playground.given import MOST_CHARS, Given
-from outspoken.playground.sharing import shared
+from outspoken.playground.given import MOST_CHARS, Given, shared
 from tests.serving.serving import Server
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
@@ -226,7 +225,7 @@ def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered()
 
 
 def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outspoken.playground.lanes._PATIENCE", 0.05)
+    monkeypatch.setattr("outspoken.playground.worker._PATIENCE", 0.05)
     playground = Playground()
     with Server(playground.app()) as server, httpx.Client(base_url=server.url) as client:
         quick, slow = ({"given": {"text": text}} for text in (TEXT, SLOW[:MOST_CHARS]))

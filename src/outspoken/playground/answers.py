@@ -14,7 +14,7 @@ from outspoken.viewer.page import page, view_data
 from outspoken.viewer.segments import segment_title
 from outspoken.viewer.view import View, show
 
-from .given import Given, ProblemError, given_of
+from .given import Given, ProblemError, as_json, given_of
 from .grammars import use_format
 
 #: What a constraint can be written as: the names of `Constraint.to_…`.
@@ -90,22 +90,18 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 def answer(asked: dict[str, Any]) -> tuple[int, bytes]:
     """The HTTP status and the JSON of the answer to a request. Whatever is wrong with it is said in a sentence."""
     try:
-        return 200, _json(ANSWERS[asked["do"]](asked))
+        return 200, as_json(ANSWERS[asked["do"]](asked))
     except ProblemError as problem:
-        return problem.status, _json(problem.body)
+        return problem.status, as_json(problem.body)
     except UnknownFormatError as error:
-        return 422, _json(ProblemError("format", _sentence(error)).body)
+        return 422, as_json(ProblemError("format", _sentence(error)).body)
     except (OutspokenError, ValueError, TypeError) as error:
-        return 422, _json(ProblemError("", _sentence(error)).body)
+        return 422, as_json(ProblemError("", _sentence(error)).body)
     except MemoryError:
-        return 422, _json(ProblemError("", "this needs more memory than the playground may use; shorten it").body)
+        return 422, as_json(ProblemError("", "this needs more memory than the playground may use; shorten it").body)
     except Exception as error:
         words = f"this could not be shown ({type(error).__name__}: {error}); please report it with the response"
-        return 500, _json(ProblemError("", _sentence(words)).body)
-
-
-def _json(found: Any) -> bytes:
-    return json.dumps(found, separators=(",", ":")).encode()
+        return 500, as_json(ProblemError("", _sentence(words)).body)
 
 
 def _sentence(error: object) -> str:
@@ -113,29 +109,18 @@ def _sentence(error: object) -> str:
 
 
 def _view(given: Given) -> View:
-    given.check_length()
-    return show(
-        given.text,
-        given.name,
-        use_format(given),
-        tools=given.read_tools(),
-        prefix=given.read_prefix(),
-        size=given.size,
-        screen=given.read_screen(),
-        finish_reason=given.finish_reason or None,
-    )
+    size, name = given.size, use_format(given)
+    return show(given.text, given.name, name, size=size, **_known(given), **given.options())
 
 
 def _reply(given: Given) -> Reply:
+    return parse(given.text, use_format(given), **_known(given), **given.options())
+
+
+def _known(given: Given) -> dict[str, Any]:
+    """What is known of a response, whose length is checked."""
     given.check_length()
-    return parse(
-        given.text,
-        use_format(given),
-        tools=given.read_tools(),
-        prefix=given.read_prefix(),
-        screen=given.read_screen(),
-        finish_reason=given.finish_reason or None,
-    )
+    return {"prefix": given.read_prefix(), "finish_reason": given.finish_reason or None}
 
 
 def _constraint(given: Given, name: str) -> Constraint:

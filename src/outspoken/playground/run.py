@@ -15,8 +15,7 @@ from outspoken.grammar import registry
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 
-from .given import Given, ProblemError
-from .sharing import shared
+from .given import Given, ProblemError, shared
 from .worker import Worker, WorkerEndedError
 
 #: The only address that is served: this machine's own.
