@@ -11,9 +11,9 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from outspoken.playground import write
 from outspoken.playground.app import Playground
 from outspoken.playground.given import Given
+from outspoken.playground.run import write
 from tests.serving.serving import Server, until
 from tools.shared.browser import opened
 

@@ -95,8 +95,7 @@ class Playground:
         try:
             status, data = await _while_connected(request, lane, asked)
         except WorkerEndedError as error:
-            words = f"took longer than {lane.limit:g} seconds" if error.was_slow else "made the worker end"
-            raise ProblemError("", f"this {words}; shorten the response or simplify the grammar", status=503) from None
+            raise ProblemError("", error.said(lane.limit), status=503) from None
         return Response(data, status, media_type="application/json")
 
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from outspoken import Screen, ToolError
 from outspoken.notations.tools import Tools
-from outspoken.parsing.options import ParserOptions
 
 #: The longest response that is read, in characters.
 MOST_CHARS = 500_000
@@ -108,7 +107,7 @@ class Given(BaseModel):
         except ValueError:
             raise ProblemError("screen", f"`{self.screen}` is no size; write it as 1280x720") from None
 
-    def options(self) -> ParserOptions:
+    def options(self) -> dict[str, Any]:
         """The options of a parser. Raises ProblemError as `read_tools` and `read_screen` do."""
         return {"tools": self.read_tools(), "screen": self.read_screen()}
 

@@ -22,11 +22,16 @@ _PATIENCE = 1.0
 
 
 class WorkerEndedError(Exception):
-    """The process ended before it answered; `was_slow` if it was killed since it took too long."""
+    """The process ended before it answered, or was killed since it took too long."""
 
     def __init__(self, was_slow: bool) -> None:
         super().__init__("the worker took too long" if was_slow else "the worker ended")
-        self.was_slow = was_slow
+        self._was_slow = was_slow
+
+    def said(self, limit: float) -> str:
+        """What happened, in a sentence for users; `limit` is how many seconds the worker had."""
+        words = f"took longer than {limit:g} seconds" if self._was_slow else "made the worker end"
+        return f"this {words}; shorten the response or simplify the grammar"
 
 
 class Worker:

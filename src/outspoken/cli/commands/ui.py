@@ -68,8 +68,8 @@ def run(
     as_json: bool,
 ) -> int:
     """Serve until the process is asked to stop, or write the page and print its path."""
-    from outspoken.playground import begin_with, serve  # imports what reads grammars, which others need not wait for
-    from outspoken.playground import write as write_page
+    from outspoken.playground.run import begin_with, serve  # what reads grammars, which others need not wait for
+    from outspoken.playground.run import write as write_page
 
     inputs = Inputs((file,) if file else (), text)
     source = inputs.sources()[0] if file or write or text is not None else None
