@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outspoken.viewer.view import View, show
-from outspoken.viewer.page import page
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from outspoken.authoring.show import main
+from outspoken.results.printing import one_line
+from outspoken.viewer.page import page
+from outspoken.viewer.segments import segment_title
+from outspoken.viewer.view import View, show
 from tests.cases import CASES
 from tools.shared.browser import opened
 
@@ -119,7 +121,7 @@ def test_page_loads_without_errors_or_requests(open_page: Open, name: str) -> No
         overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert browser.execute_script(overflow) == 0
     cards = browser.execute_script("return [...document.querySelectorAll('.card h3')].map((n) => n.textContent)")
-    assert cards == [segment.title for segment in view.segments]
+    assert cards == [segment_title(segment) for segment in view.reply.segments]
     frames = browser.execute_script("return [...document.querySelectorAll('pre')].map((n) => n.textContent)")
     assert frames == [*view.refusals, *view.repairs, *view.diagnostics]
 
@@ -140,7 +142,7 @@ def test_segments_are_coloured_where_they_are(open_page: Open, name: str) -> Non
     for start, end, colour, classes in found:
         if start == end:
             continue
-        segment = next((s for s in view.segments if s.start <= start and end <= s.end), None)
+        segment = next((s for s in view.reply.segments if s.span[0] <= start and end <= s.span[1]), None)
         assert (segment is not None) == (colour != "rgba(0, 0, 0, 0)"), (start, end)
         if segment is not None:
             assert segment.kind in classes.split()
@@ -148,7 +150,7 @@ def test_segments_are_coloured_where_they_are(open_page: Open, name: str) -> Non
     assert all(len(own) == 1 for own in colours.values())
     assert len({colour for own in colours.values() for colour in own}) == len(colours)
     markers = browser.execute_script("return document.querySelectorAll('#text .marker').length")
-    assert markers >= len([t for t in view.tokens if t.kind == "marker" and t.text and t.start >= 0])
+    assert markers >= len([t for t in view.tokens if t.kind == "marker" and t.end > t.start >= 0])
 
 
 def test_pointing_shows_the_span_the_token_and_the_rule(open_page: Open) -> None:
@@ -184,15 +186,15 @@ def test_the_slider_shows_every_moment(open_page: Open, name: str) -> None:
         if number:
             slider.send_keys(Keys.ARROW_RIGHT)
         assert slider.get_attribute("value") == str(number)
-        expected = "".join([view.raw[start:end] for start, end in moment.held])
+        expected = view.raw[moment.held_from : moment.arrived]
         assert held(browser) == [expected, expected]
-        assert events(browser) == (view.events[: moment.events][-200:] or ["none"])
+        assert events(browser) == ([one_line(event) for event in view.events[: moment.events]][-200:] or ["none"])
         future = browser.execute_script(
             "return [...document.querySelectorAll('#text .future')].map((n) => n.textContent).join('')"
         )
         assert future == view.raw[moment.arrived :]
         configs = browser.execute_script("return [...document.querySelectorAll('#config b')].map((n) => n.textContent)")
-        assert configs == [view.configs[config].name for _, config in moment.places]
+        assert configs == [f"c{view.configs.number(config)}" for _, config in moment.places]
     said = f"{len(view.raw)} of {len(view.raw)} characters, ended · 0 held back"
     assert text_of(browser, "#now") == said
     assert slider.get_attribute("aria-valuetext") == said

@@ -40,8 +40,8 @@ class Detector:
         self.plain = PlainTextPolicy(lenient=lenient, edition=edition)
         self.parser = AutomatonParser(automaton, builder, text, self.plain, log=log)
         self._log = log
-        #: the formats that were tried at the opening marker, with their steps, if there is a log
-        self._trials: list[Trial] = []
+        #: the candidates that were tried first at the opening marker
+        self._tried: list[Candidate] = []
         self.detected: str | None = None
         self.candidates: list[Candidate] = []
         #: formats with the same opening marker that refuse what follows it, or are like another one that has it; tried
@@ -126,7 +126,7 @@ class Detector:
         """Try the formats that have an opening marker, from there on."""
         text, start = self.text, self._start - self.text.base
         self._text_start = text.offset
-        self._trials = []
+        self._tried = []
         if not self.parser.budget.allows(self._start):
             self._failed_at = self._start
             self._read_as_text()
@@ -148,6 +148,7 @@ class Detector:
                 return
         self._unlikely = [name for name in names if name not in likely]
         self.candidates = self._started(likely, final=final)
+        self._tried = [*self.candidates]
         if not self.candidates:
             self._failed_at = max(self._failed_at, self._start)
             self._read_as_text()
@@ -163,8 +164,6 @@ class Detector:
         """A format that reads from the opening marker on."""
         log: list[ParseStep] | None = None if self._log is None else []
         made = Candidate(name, self.builder, self.text, self._start, self.parser.budget, self._sharing, log)
-        if log is not None:
-            self._trials.append(Trial(name, log))
         made.wanted = self._wanted.get(name, "")
         made.parser.state.end_is_proven = self.parser.state.end_is_proven
         return made
@@ -234,7 +233,7 @@ class Detector:
     def _read_as_text(self) -> None:
         """No format reads what stands here: it is text, or plain text's own."""
         self.candidates = []
-        self._log_trials("tried", self._failed_at)
+        self._log_trials("tried", self._failed_at, self._tried)
         text, budget = self.text, self.parser.budget
         if is_distinct_marker(self._written):
             self.refused.append(FoundMarkup(self._start, self._start + len(self._written), self._written))
@@ -249,7 +248,7 @@ class Detector:
     def _choose(self, best: Candidate) -> None:
         """A segment was read by this format: take it over, and go on behind it."""
         self.candidates = []
-        self._log_trials("chosen", best.end, best.name)
+        self._log_trials("chosen", best.end, [best, *[one for one in self._tried if one is not best]])
         self._pass_on(best)
         if best.spaces is not None:
             best.spaces.report(best.builder)
@@ -272,9 +271,9 @@ class Detector:
             return False
         return self._openers.is_alone(self._number, best.text.slice(self._start, best.end))
 
-    def _log_trials(self, kind: Kind, end: int, chosen: str = "") -> None:
+    def _log_trials(self, kind: Kind, end: int, candidates: list[Candidate]) -> None:
         if self._log is not None:
-            trials = tuple(sorted(self._trials, key=lambda trial: trial.name != chosen))
+            trials = tuple([Trial(one.name, one.parser.log or []) for one in candidates])
             self._log.append(ParseStep(kind, self._start, end, self.parser.state.config, trials=trials))
 
     # events

@@ -90,7 +90,7 @@ def _branches(view: View, nodes: list[Node | int], margin: str) -> Iterator[Line
     for node in nodes:
         if isinstance(node, int):
             token = view.tokens[node]
-            repairs = f" [{', '.join(view.text.repairs(token))}]" if token.edits else ""
+            repairs = f", {', '.join(view.text.repairs(token))}" if token.edits else ""
             yield _style(token), visible(f"{margin}{_token(view, token)}{repairs}")
             continue
         start, end = view.span(node)

@@ -13,7 +13,7 @@ from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.notations.interface import notation_of
 from outspoken.recovery.path import RecoveryPath, RecoveryStep
 from outspoken.results.edits import Edit
-from outspoken.results.snippet import visible
+from outspoken.results.printing import one_line
 
 #: What a token is; "none" is text that is part of none.
 TOKEN_KINDS = ("marker", "free", "value", "none")
@@ -91,7 +91,7 @@ class Text:
 
     def repairs(self, step: Step) -> list[str]:
         """The repairs of a token, each as what stands there and what is read."""
-        return [f"{visible(self.slice(e.start, e.end))} → {visible(e.after)}" for e in step.edits]
+        return [f"{one_line(self.slice(e.start, e.end))} → {one_line(e.after)}" for e in step.edits]
 
 
 def steps_of(log: Iterable[ParseStep], text: Text, begins: int) -> list[Step]:
