@@ -262,7 +262,7 @@ class RecoveryDriver:
             resume = max(resume, after)
         builder.output.show(resume)
         text.rewind(resume)
-        self._log("text", max(consumed, 0), resume)
+        self._log("text", consumed, resume)
         return True
 
     def resume(self, at: int, config: Config) -> None:

@@ -178,8 +178,8 @@ class _Reading:
                 step.withdrawn = True
 
     def _read_as_text(self, step: ParseStep) -> None:
-        self._withdraw(step.start)
-        start = max(step.start, self._end)
+        self._withdraw(max(step.start, 0))
+        start = max(step.start, 0, self._end)
         self.steps.append(Step("text", start, step.end, step.config))
         if step.config.free is not None and step.end > start:
             self._shift(step.config, step.config.free, start, step.end, "text")
