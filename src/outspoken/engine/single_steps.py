@@ -39,6 +39,8 @@ class SingleSteps:
         self.automaton, self.builder, self.text = parser.automaton, parser.builder, parser.text
         self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
         self.log = parser.log
+        #: the matchers of complete text and of text that arrives (see `matcher_of`): with a log, of single markers
+        self._whole, self._partial = (" whole", " partial") if self.log is None else (" single", " single_partial")
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -212,11 +214,11 @@ class SingleSteps:
 
     def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
         """The step of a configuration, and its match at the position."""
-        text, single = self.text, "" if self.log is None else "single"
+        text = self.text
         if final:
-            step = matchers.matcher_of(config, f"{when} {single or 'whole'}", HANDLERS)
+            step = matchers.matcher_of(config, when + self._whole, HANDLERS)
             return step, step.match(text.text, text.pos)
-        step = matchers.matcher_of(config, f"{when} {single and 'single_'}partial", HANDLERS)
+        step = matchers.matcher_of(config, when + self._partial, HANDLERS)
         return step, step.match(text.text, text.pos, partial=True)
 
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
