@@ -28,7 +28,8 @@ from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.parsing.options import read_options
 from outspoken.parsing.response_reader import ResponseReader
-from outspoken.viewer.steps import Text as ViewedText, steps_of, tokens_of
+from outspoken.viewer.steps import Text as ViewedText
+from outspoken.viewer.steps import steps_of, tokens_of
 
 from .markup_calls import LEADS, rendered
 

@@ -11,25 +11,12 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from outspoken.results.diagnostics import Repair
-from outspoken.results.events import (
-    ActionParsed,
-    ActionText,
-    ActionUnfinished,
-    Event,
-    PayloadParsed,
-    PayloadUnfinished,
-    ReasoningDelta,
-    ReasoningEnd,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    ToolCallUnfinished,
-)
+from outspoken.results.events import Event
 from outspoken.results.printing import one_line, several_lines
 
 from .configurations import ConfigView
@@ -46,6 +33,21 @@ _HERE = Path(__file__).parent
 VIEW = ("common", "text", "stream", "panels")
 #: What may not stand in a script, whatever its type: it could end it.
 _UNSAFE = {ord(char): f"\\u{ord(char):04x}" for char in "<>&"}
+#: How the events are told to the script, by their types: a letter, the field with the index, and what they add.
+_DELTAS = {
+    "text_delta": ("t", "", "text"),
+    "reasoning_delta": ("r", "", "text"),
+    "reasoning_end": ("R", "", ""),
+    "tool_call_start": ("c", "index", "name"),
+    "tool_call_delta": ("a", "index", "arguments"),
+    "tool_call_end": ("e", "index", ""),
+    "tool_call_unfinished": ("u", "index", "call.status"),
+    "action_text": ("x", "index", "text"),
+    "action_parsed": ("A", "action.order", "action"),
+    "action_unfinished": ("A", "action.order", "action"),
+    "payload_parsed": ("P", "", "payload"),
+    "payload_unfinished": ("P", "", "payload"),
+}
 
 
 def page(view: View, **more: Any) -> str:
@@ -182,29 +184,12 @@ def delta(event: Event) -> str:
     `t` text, `r` reasoning, `R` the end of it; `c` a call and its name, `a` more of its arguments, `e` its end, `u` its
     status if it is unfinished; `x` more of the text of an action, `A` an action, `P` a payload. "" adds nothing.
     """
-    match event:
-        case TextDelta(text=text):
-            return f"t:{text}"
-        case ReasoningDelta(text=text):
-            return f"r:{text}"
-        case ReasoningEnd():
-            return "R:"
-        case ToolCallStart(index=index, name=name):
-            return f"c{index}:{name}"
-        case ToolCallDelta(index=index, arguments=arguments):
-            return f"a{index}:{arguments}"
-        case ToolCallEnd(index=index):
-            return f"e{index}:"
-        case ToolCallUnfinished(index=index, call=call):
-            return f"u{index}:{call.status}"
-        case ActionText(index=index, text=text):
-            return f"x{index}:{text}"
-        case ActionParsed(action=action) | ActionUnfinished(action=action):
-            return f"A{action.order}:{several_lines(action)}"
-        case PayloadParsed(payload=payload) | PayloadUnfinished(payload=payload):
-            return f"P:{several_lines(payload)}"
-        case _:
-            return ""
+    if event.type not in _DELTAS:
+        return ""
+    letter, index, value = _DELTAS[event.type]
+    told: Any = attrgetter(value)(event) if value else ""
+    shown = told if isinstance(told, str) else several_lines(told)
+    return f"{letter}{attrgetter(index)(event) if index else ''}:{shown}"
 
 
 def drawn_repairs(view: View) -> list[Repair]:
