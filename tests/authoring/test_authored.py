@@ -12,7 +12,7 @@ from outspoken import load_format, parse, render
 from outspoken.authoring.check import findings
 from outspoken.authoring.fuzz.content import content_of
 from outspoken.authoring.fuzz.generator import Generator
-from outspoken.authoring.workspace import workspace
+from outspoken.authoring.shared.checkout import Workspace
 from outspoken.grammar import registry
 from tools.damage import markup
 from tools.damage.responses import SEED, bases
@@ -30,7 +30,8 @@ def test_the_grammars_are_short() -> None:
 
 @every_file
 def test_a_new_format_is_sound(file: Path) -> None:
-    with workspace(file) as made, made.in_use():
+    made = Workspace.of(file)
+    with made.in_use():
         found = findings(made, file.stem)
     assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
 
@@ -106,7 +107,8 @@ def test_keys_that_another_marker_reads_first_are_reported(tmp_path: Path) -> No
     for text, codes in ((OTHER_KEYS, []), (OTHER_KEYS.replace("_ARGUMENTS_KEY.1", "_ARGUMENTS_KEY"), ["same-text"])):
         file = tmp_path / "other_keys.lark"
         file.write_text(text, "utf-8")
-        with workspace(file) as made, made.in_use():
+        made = Workspace.of(file)
+        with made.in_use():
             found = [finding.code for finding in findings(made, file.stem)]
         assert [code for code in found if code == "same-text"] == codes
         assert ("bad-example" in found) == bool(codes)

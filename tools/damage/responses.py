@@ -11,12 +11,15 @@ from typing import Any, cast
 
 from outspoken import Payload, RenderError, Reply, Text, actions, parse, render
 from outspoken.actions.encoding import effect_of
-from outspoken.authoring.show.session import TracedSession
+from outspoken.engine.parse_steps import ParseStep
 from outspoken.grammar import registry
 from outspoken.grammar.header import Header
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, TOKENS
 from outspoken.notations.tools import Tools
 from outspoken.parsing.options import read_options
+from outspoken.parsing.response_reader import ResponseReader
+from outspoken.viewer.steps import Text as ViewedText
+from outspoken.viewer.steps import steps_of, tokens_of
 
 from .judging import equal
 
@@ -256,10 +259,9 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|([\w.%-]+)', r
 
 def _tokens(name: str, text: str) -> Iterator[tuple[str, int, int]]:
     """The tokens of a sound text: the name of the terminal, and the span."""
-    session = TracedSession(read_options(name, None), "", [])
-    session.feed(text)
-    session.close("stop")
-    for step in session.trace.tokens():
+    log: list[ParseStep] = []
+    ResponseReader(read_options(name), "", log=log).read(text, "stop")
+    for step in tokens_of(steps_of(log, ViewedText("", text), 0)):
         if step.transition is not None:
             yield step.transition.terminal.short, step.start, step.end
 

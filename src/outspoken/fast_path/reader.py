@@ -222,16 +222,15 @@ class FastPath:
 def fast_path_of(format: str, edition: int) -> FastPath | None:
     """The fast path of a format, by its name or an alias; None if it has none that is current."""
     name = registry.resolve(format)
-    folder = registry.grammars_folder()
-    path = registry.generated_path(folder / f"{name}.lark")
+    path = registry.generated_path(registry.grammar_path(name))
     if registry.is_added(name) or not path.is_file():
         return None
     try:
         module = _module(name, path)
     except ImportError:  # it was generated for another version of the library
-        note_not_compiled(folder)
+        note_not_compiled(path.parents[1])
         return None
-    return FastPath(module) if is_current(folder, module.SOURCES) else None
+    return FastPath(module) if is_current(path.parents[1], module.SOURCES) else None
 
 
 def _module(name: str, path: Path) -> Any:

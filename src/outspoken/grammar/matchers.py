@@ -177,7 +177,7 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
     with patterns that show a missing closing marker ("find_checked"), those at a place where no free text may stand
     ("match"), or those that may stand before free text only ("leading"). The input is complete ("whole"), complete and
     long ("long": `regex` is faster there than `re`), complete and read marker by marker ("single": the group before the
-    last one is the marker), or still arriving ("partial").
+    last one is the marker), still arriving ("partial"), or both ("single_partial").
     """
     try:
         return config.matchers[which]
@@ -190,9 +190,9 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
 def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matcher:
     finds = kind in ("find", "find_checked")
     markers = _markers(config, kind)
-    is_single = mode == "single"
+    is_partial = mode.endswith("partial")
     writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, mode=mode)
-    room = 0 if is_single or mode == "partial" else _room(markers)
+    room = 0 if is_partial or mode == "single" else _room(markers)
     trees = [writer.tree(t, (), room, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
     closers = config.missing_closers if kind == "find_checked" else ()
@@ -201,7 +201,7 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
     if mode not in ("whole", "single"):
         import regex as module
     open_markers = None
-    if mode == "partial":
+    if is_partial:
         may_stay_open = [(module.compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
         mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
@@ -210,7 +210,7 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
     found = Matcher("|".join(branches), writer.branches, lead, module, open_markers, searched)
-    if mode == "partial" and finds:
+    if is_partial and finds:
         found.start_search = compile_start_search(searched)
     return found
 
@@ -270,7 +270,7 @@ class _Writer:
     ) -> None:
         self._automaton, self._handlers = automaton, handlers
         self._anchored, self._sound = anchored, sound
-        self._is_single, self._is_partial = mode == "single", mode == "partial"
+        self._is_single, self._is_partial = mode.startswith("single"), mode.endswith("partial")
         self._groups = 0
         self.branches: dict[int, Branch] = {}
         #: what may stand between tokens

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from outspoken.grammar.header import HeaderField, header_fields
+from outspoken.grammar.sources import own_folder
 
 #: A string or a regular expression in a grammar.
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"i?|/(?!/)(?:[^/\\\n]|\\.)+/[a-z]*')
@@ -119,10 +120,15 @@ class Source:
         return [*self.definitions, *self.overrides]
 
     def imported_file(self, imported: Import) -> Path | None:
-        """The file that an import speaks of, whether it is there or not; None for one of Lark's own."""
+        """The file that an import speaks of: beside this one, or of the library's own, whether it is there or not.
+
+        None for one of Lark's own.
+        """
         if not imported.relative:
             return None
-        return self.path.parent.joinpath(*imported.dotted.split(".")).with_suffix(".lark")
+        name = Path(*imported.dotted.split(".")).with_suffix(".lark")
+        beside, own = self.path.parent / name, own_folder() / name
+        return own if own.is_file() and not beside.is_file() else beside
 
     def resolve(self, name: str) -> tuple[Source, Definition] | None:
         """Where a rule or terminal is defined: here, or in a file that is imported, directly or through another one.

@@ -69,8 +69,8 @@ def run(
     as_json: bool,
 ) -> int:  # fmt: skip
     """Serve until the process is asked to stop, or write the page and print its path."""
-    from outspoken.playground import begin_with, serve  # imports what reads grammars, which others need not wait for
-    from outspoken.playground import write as write_page
+    from outspoken.playground.run import begin_with, serve  # what reads grammars, which others need not wait for
+    from outspoken.playground.run import write as write_page
 
     source = sources((file,) if file else (), text)[0] if file or write or text is not None else None
     first = begin_with(

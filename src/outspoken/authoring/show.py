@@ -10,32 +10,23 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
+from outspoken.authoring.shared.arguments import ArgumentParser, refuse
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import KINDS, Case, load
 from outspoken.grammar import registry
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
+from outspoken.terminal.explain import full_view
 from outspoken.terminal.inputs import read_text, read_tools
-from outspoken.terminal.outputs import use_utf8
-from outspoken.authoring.shared.arguments import ArgumentParser, refuse
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import KINDS, Case, load
+from outspoken.terminal.outputs import print_lines, use_utf8
+from outspoken.viewer.page import MOST, page, view_data
+from outspoken.viewer.view import View, show
 
-from .as_json import as_json
-from .model import ResponseView, show
-from .page import MOST, page
-
-
-class _Given(NamedTuple):
-    """A response: what it is called, its text, what the prompt had opened, and the tools that the model was given."""
-
-    source: str
-    text: str
-    prefix: str
-    tools: object
+#: The slider of a page has at most so many places.
+_PLACES = 20_000
 
 
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
@@ -46,14 +37,13 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         given = _parser().parse_args(arguments)
         with checkout.in_use():
             view = _view(given, checkout)
-        if given.html:
-            _write(Path(given.html), view)
-        elif given.json:
-            print(json.dumps(as_json(view, stream=given.stream is not None, trace=given.trace), ensure_ascii=False))
-        else:
-            from .terminal import draw  # needs rich, which a page does not
-
-            draw(view, sys.stdout, stream=given.stream is not None, trace=given.trace, color=given.color)
+            if given.html:
+                _write(Path(given.html), view)
+            elif given.json:
+                shown = {**view_data(view), "reply": view.reply.model_dump(mode="json")}
+                print(json.dumps(shown, ensure_ascii=False))
+            else:
+                print_lines(full_view(view, stream=given.stream is not None, trace=given.trace), given.color)
     except (UsageError, OutspokenError) as error:
         return refuse("show: error: ", error, checkout)
     return int(bool(view.difference))
@@ -79,69 +69,47 @@ def _size(text: str) -> int:
     return int(text)
 
 
-def _view(given: argparse.Namespace, checkout: Checkout) -> ResponseView:
+def _view(given: argparse.Namespace, checkout: Checkout) -> View:
     name = given.name if given.name == "auto" else registry.resolve(given.name)
-    response = _response(given.file, name, checkout)
-    tools = read_tools(given.tools) if given.tools else response.tools
-    prefix = response.prefix if given.prefix is None else given.prefix.replace("\\n", "\n")
-    size = given.stream or (_step_of_page(response.text) if given.html else 0)
-    return show(response.text, response.source, name, tools=tools, prefix=prefix, size=size)
-
-
-def _step_of_page(text: str) -> int:
-    """How many characters the slider of a page moves by: one, unless the text is long."""
-    if len(text) > MOST:
+    case = _case(given.file, name, checkout)
+    text, options = (case.text, case.options) if case else (read_text(given.file), {})
+    source = str(case or ("standard input" if given.file == "-" else given.file))
+    tools = read_tools(given.tools) if given.tools else options.get("tools")
+    prefix = options.get("prefix", "") if given.prefix is None else given.prefix.replace("\\n", "\n")
+    if given.html and len(text) > MOST:
         raise UsageError(f"the response has {len(text):,} characters; a page shows at most {MOST:,}")
-    return max(1, -(-len(text) // 20_000))
+    size = given.stream or (max(1, -(-len(text) // _PLACES)) if given.html else 0)
+    return show(text, source, name, tools=tools, prefix=prefix, size=size)
 
 
-def _response(file: str, name: str, checkout: Checkout) -> _Given:
-    """The response that FILE names. One of the corpus brings its options."""
+def _case(file: str, name: str, checkout: Checkout) -> Case | None:
+    """The case of the corpus that FILE names, by its path or its short name; None for another file."""
     path = Path(file)
     if file == "-" or path.exists():
-        case = _case_at(path.resolve(), checkout)
-        if case is None:
-            return _Given("standard input" if file == "-" else file, read_text(file), "", None)
-    else:
-        case = _case_named(file, name, checkout)
-    return _Given(str(case), case.text, case.options.get("prefix", ""), case.options.get("tools"))
-
-
-def _case_at(path: Path, checkout: Checkout) -> Case | None:
-    """The case of the corpus that lies at a path; None if it is another file."""
-    corpus = checkout.corpus.resolve()
-    if not path.is_relative_to(corpus) or path.suffix != ".txt" or len(path.relative_to(corpus).parts) != 3:
-        return None
-    try:
-        return load(path)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the case {checkout.shown(path)}: {error}") from error
-
-
-def _case_named(file: str, name: str, checkout: Checkout) -> Case:
-    """The case of the corpus of a short name: `ok/one_call`, `<format>-ok-one_call`."""
+        corpus, path = checkout.corpus.resolve(), path.resolve()
+        is_case = path.is_relative_to(corpus) and path.suffix == ".txt" and len(path.relative_to(corpus).parts) == 3
+        return _loaded(path, checkout) if is_case else None
     format_, kind, rest = name, *file.partition("/")[::2]
     if kind not in KINDS:
         format_, kind, rest = (*file.split("-", 2), "", "")[:3]
     elif format_ == "auto":
         raise UsageError(f"`{file}` is a case of which format? Write `<format>-{kind}-{rest}`")
     path = checkout.corpus / format_ / kind / f"{rest.removesuffix('.txt')}.txt"
-    case = _case_at(path.resolve(), checkout) if kind in KINDS and path.is_file() else None
-    if case is None:
-        format_ = format_ if checkout.is_project else name
-        raise UsageError(
-            f"there is no file `{file}`, and no case of the corpus of that name ({_hint(format_, checkout)})"
-        )
-    return case
+    if kind in KINDS and path.is_file():
+        return _loaded(path, checkout)
+    folder = checkout.corpus / (format_ if checkout.is_project else name)
+    where = checkout.shown(folder if folder.is_dir() or not checkout.is_project else checkout.corpus)
+    raise UsageError(f"there is no file `{file}`, and no case of the corpus of that name (the cases lie in {where})")
 
 
-def _hint(name: str, checkout: Checkout) -> str:
-    folder = checkout.corpus / name
-    where = checkout.shown(folder) if folder.is_dir() or not checkout.is_project else checkout.shown(checkout.corpus)
-    return f"the cases lie in {where}"
+def _loaded(path: Path, checkout: Checkout) -> Case:
+    try:
+        return load(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read the case {checkout.shown(path)}: {error}") from error
 
 
-def _write(path: Path, view: ResponseView) -> None:
+def _write(path: Path, view: View) -> None:
     try:
         path.write_text(page(view), "utf-8", newline="\n")
     except (OSError, ValueError) as error:

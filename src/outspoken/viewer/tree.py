@@ -13,7 +13,7 @@ from outspoken.grammar.automaton import Config
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import is_meaningful
 
-from .trace import Step
+from .steps import Step
 
 
 @dataclass(slots=True)
