@@ -11,10 +11,10 @@ import pytest
 from outspoken.authoring.check.conflicts import MOST, conflict_findings
 from outspoken.authoring.check.findings import CheckedFile, Finding
 from outspoken.authoring.check.lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
-from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example
+from tests.invariants.cost import calls_in
 
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])
 EXPLAIN = "= help: `python -m tools.check made --explain` prints both derivations"

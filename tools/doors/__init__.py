@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from outspoken import Parser, Reply
-from outspoken.authoring.fuzz.generator import Generator
+from outspoken.authoring.fuzz.texts import sound_responses
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
 from outspoken.cli.main import main as command
@@ -51,13 +51,11 @@ def essence(reply: Reply) -> list[Any]:
 
 def texts(format: str, corpus: list[str], count: int, seed: int = 0) -> Iterator[str]:
     """Texts of a format; the same for the same seed. `corpus` are its responses that call or act."""
-    random, generator = Random(f"{format} {seed}"), Generator(format)
+    random, generated = Random(f"{format} {seed}"), iter(sound_responses(format, seed, 2 * count))
     in_fences = any(marker.endswith("_FENCED_OPEN") for marker in registry.automaton(format).tables.terminals)
     for number in range(count):
-        generated = generator.response(seed + number) if number % 2 else None
-        if generated is not None and not generated.strict:
-            text = generated.text
-        else:
+        text = next(generated, None) if number % 2 else None
+        if text is None:
             parts = [random.choice(corpus) for _ in range(random.randint(2, 4))]
             if in_fences:
                 parts = [_fenced(part, random) if random.random() < 0.4 and "`" not in part else part for part in parts]

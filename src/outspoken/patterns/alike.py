@@ -47,7 +47,7 @@ def _rewritten(pattern: str) -> str:
         if token[0] == "(":
             ignores_case.append(ignores_case[-1] or token == "(?i:")
             return token.replace("i", "i-f")  # in full case folding, `ss` is `ß`
-        elif token == ")":
+        if token == ")":
             ignores_case.pop()
         elif token in "iI":
             return f"(?-i:[{_CASES_OF_I}])" if ignores_case[-1] else token
