@@ -160,7 +160,7 @@ def test_formats_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
         (["grammar", "check", "none.lark"], "none.lark: it cannot be read: No such file or directory"),
         (["grammar", "check", "call.txt"], "call.txt: the name of a grammar ends in `.lark`"),
         (["grammar", "fuzz", "a.lark", "--minutes", "0"], "--minutes: `0` is not a number of more than 0"),
-        (["grammar", "fuzz", "a.lark", "--minutes", "1", "--runs", "1"], "give `--runs` or `--minutes`, not both"),
+        (["grammar", "fuzz", "a.lark", "--minutes", "1", "--runs", "1"], "give one of `--runs`, `--minutes` and `--replay`"),
     ],
 )
 def test_mistakes_are_answered_with_what_was_meant(

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from outspoken.authoring.fuzz.repetitions import Repetition, check_steps, example_of, main, repetitions
 
-from outspoken.grammar.registry import names
+from outspoken.grammar.registry import header, names
 from outspoken.providers import LLMResponseParser, ProviderStream
+from tests.invariants.cost import Repetition, calls_to_read, repetitions
 
 #: What took more than linear time once: refused places that have the same end, entries that never end.
 HOSTILE = [

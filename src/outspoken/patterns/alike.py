@@ -86,15 +86,20 @@ def _listed(part: str) -> str:
     if part == r"\s":
         return r"\s\x1c-\x1f"
     if part in (r"\w", r"\d"):
-        base, ascii_ = (r"\p{L}\p{N}", "a-zA-Z0-9_") if part == r"\w" else (r"\p{Nd}", "0-9")
-        unknown, lacking = _differences()
-        lacking = lacking if part == r"\w" else ""  # new digits come with letters; a version behind, both are unknown
-        return f"{ascii_}{lacking}[[{base}]--[{unknown}]]" if unknown else f"{ascii_}{lacking}{base}"
+        return in_class(part[1], *differences())
     return f"[^{_listed(part.lower())}]" if _CATEGORY.match(part) else part
 
 
+def in_class(category: str, unknown: str, lacking: str) -> str:
+    """The letters (`w`) or digits (`d`) that `re` knows, in a class of `regex`; see `differences`."""
+    if category == "d":  # new digits come with new letters
+        return rf"0-9[\p{{Nd}}--[{unknown}]]" if unknown else r"\p{Nd}"
+    known = rf"[[\p{{L}}\p{{N}}]--[{unknown}]]" if unknown else r"\p{L}\p{N}"
+    return f"a-zA-Z0-9_{known}{lacking}"
+
+
 @cache
-def _differences() -> tuple[str, str]:
+def differences() -> tuple[str, str]:
     """The letters and digits that `re` does not know, and those that `regex` does not know, as ranges.
 
     They are as many as the versions of Unicode that both have are apart.

@@ -33,7 +33,11 @@ from .checks import ParseArguments
 
 #: Nothing depends on the machine, on earlier runs or on time.
 SETTINGS = settings(
-    database=None, deadline=None, derandomize=False, report_multiple_bugs=False, suppress_health_check=list(HealthCheck)
+    database=None,
+    deadline=None,
+    derandomize=False,
+    report_multiple_bugs=False,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 _WORDS = (
     "the", " ", "\n", "weather in Köln", ", ", "\n\n", "don't", "a<b", "x>y", "&amp;", "{x}", "[1]", '"word"', "'",
@@ -106,22 +110,22 @@ def _tokens_of(name: str, example: str) -> dict[str, list[str]]:
 
 def _written(terminal: Terminal, tokens: dict[str, list[str]]) -> st.SearchStrategy[str]:
     """The texts of a terminal."""
-    known = st.sampled_from(tokens[terminal.short]) if terminal.short in tokens else st.nothing()
+    known = tokens.get(terminal.short, [])
     if terminal.short in FREE_TEXT:
-        return known | st.lists(st.sampled_from(_WORDS), max_size=8).map("".join)
+        free = st.lists(st.sampled_from(_WORDS), max_size=8).map("".join)
+        return st.sampled_from(known) | free if known else free
     if terminal.short in EMBEDDED_VALUES:
         write = notation_of(terminal).write
-        made = _VALUES[terminal.short].map(write).filter(lambda text: text is not None)
-        spaced = st.nothing()
+        made = _VALUES[terminal.short].map(write).filter(bool).map(str)
         if terminal.short.startswith("JSON"):
-            spaced = st.builds(json.dumps, _VALUES[terminal.short], ensure_ascii=st.booleans(), indent=st.just(1))
-        return known | made.map(str) | spaced
+            made |= st.builds(json.dumps, _VALUES[terminal.short], ensure_ascii=st.booleans(), indent=st.just(1))
+        return st.sampled_from(known) | made if known else made
     plain = without_conditions(terminal.regex)
     if terminal.short in TOKENS and not terminal.canonical:
-        names = [text for text in _NAMES if re.fullmatch(plain, text)]
-        return known | st.sampled_from(names or [example_of(terminal.regex)])
-    others = [text for text in spellings(terminal.regex) if re.fullmatch(plain, text)]
-    forms = [text for text in (terminal.canonical, *others) if text]
+        forms = known + [text for text in _NAMES if re.fullmatch(plain, text)]
+    else:
+        others = [text for text in spellings(terminal.regex) if re.fullmatch(plain, text)]
+        forms = [text for text in (terminal.canonical, *others) if text]
     return st.sampled_from(forms or [example_of(terminal.regex)])
 
 
