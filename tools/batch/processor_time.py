@@ -19,7 +19,7 @@ def processor_seconds() -> float:
         if not folder.name.isdigit():
             continue
         try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()  # its name may be no text
             has_mark = wanted in (folder / "environ").read_bytes().split(b"\0")
         except OSError:  # it has ended, or belongs to somebody else
             continue
