@@ -116,11 +116,11 @@ class Fuzz:
 
     def check_example(self, example: Example) -> None:
         """Check what holds of any text, and the meaning of one that is not damaged."""
+        check_text(example.text, example.args, example.cuts)
         if example.is_whole:
             terminals = check_tree(example.text, self.name)
             self.terminals |= terminals
             self.sound += bool(terminals)
-        check_text(example.text, example.args, example.cuts)
 
     def _finding(self, seed: int, number: int, example: Example, violation: ViolationError) -> Finding:
         def shows(text: str) -> bool:

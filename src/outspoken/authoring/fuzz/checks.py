@@ -80,13 +80,20 @@ def check_tree(text: str, name: str) -> set[str]:
         return set()
     meant = SegmentTransformer().transform(tree)
     reply = parse(text, name, repair="none")
-    require(_compared(reply.segments) == _compared(meant), "meaning", f"read: {said(reply)}, the tree says: {meant}")
+    is_meant = _compared(reply.segments, text) == _compared(meant, text)
+    require(is_meant, "meaning", f"read: {said(reply)}, the tree says: {meant}")
     return {token.type for token in tree.scan_values(lambda _: True)}
 
 
-def _compared(segments: Iterable[Segment]) -> list[Any]:
-    """The segments, without white space at the end of text: behind a marker that became text, it is part of that."""
-    return [(s.text.rstrip(), s.span[0]) if isinstance(s, Text) else s for s in segments]
+def _compared(segments: Iterable[Segment], text: str) -> list[dict[str, Any]]:
+    """What segments say and where. White space behind a marker may count as part of it or not."""
+    found: list[dict[str, Any]] = []
+    for segment in segments:
+        start, end = segment.span
+        told = {**segment.model_dump(), "span": (start, len(text[:end].rstrip()))}
+        ends = ("raw", "text") if isinstance(segment, Text) else ("raw",)
+        found.append({**told, **{key: told[key].rstrip() for key in ends if key in told}})
+    return found
 
 
 def said(reply: Reply) -> str:
