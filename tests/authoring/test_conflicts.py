@@ -11,11 +11,11 @@ from outspoken import Diagnostic
 from outspoken.authoring.check.conflicts import MOST, conflict_findings
 from outspoken.authoring.check.findings import CheckedGrammar
 from outspoken.authoring.check.lark_errors import Loaded, load, refusal, syntax
-from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example
 from tests.authoring.grammar_mistakes import said
+from tests.invariants.cost import calls_in
 
 MADE = "grammars/made.lark"
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])

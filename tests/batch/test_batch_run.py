@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,8 @@ def workers_of(process: int) -> list[int]:
     """The processes that a process has started."""
     found: list[int] = []
     for task in Path(f"/proc/{process}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
+        with suppress(OSError):  # a thread that has ended
+            found += [int(child) for child in (task / "children").read_bytes().split()]
     return found
 
 

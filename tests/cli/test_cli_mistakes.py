@@ -71,7 +71,7 @@ MISTAKES = {
     "grammar check call.txt": "call.txt: the name of a grammar ends in `.lark`",
     "grammar new a.lark b.txt": "one grammar is written; name the file `b.txt` behind `--from` if it is a response",
     "grammar fuzz a.lark --minutes 0": "--minutes: `0` is not a number of more than 0",
-    "grammar fuzz a.lark --minutes 1 --runs 1": "give `--runs` or `--minutes`, not both",
+    "grammar fuzz a.lark --minutes 1 --runs 1": "give one of `--runs`, `--minutes` and `--replay`",
     "completion powershell": "SHELL: 'powershell' is not one of 'bash', 'zsh', 'fish'",
     f"parse --payloads {TABLES} --page table_veiw": "there is no page `table_veiw`; did you mean `table_view`?",
     "parse --payloads tables": "`tables` is not a registry; write it as `module:name`",

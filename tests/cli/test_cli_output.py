@@ -167,10 +167,15 @@ def test_output(name: str, cli: Cli) -> None:
     assert cli(*case.arguments.split(" "), stdin=case.stdin) == Ran(case.code, case.out)
 
 
-def test_damage_has_no_tree(cli: Cli) -> None:
+def test_the_tree_of_damage(cli: Cli) -> None:
     ran = cli("explain", "--tree", "--format", "hermes", stdin=CUT)
     assert ran.code == 1
-    assert ran.out.splitlines()[2:4] == ["", "there is no tree: the grammar refuses a part of the text"]
+    assert ran.out.splitlines()[2:6] == [
+        "",
+        "start 0-65",
+        "  TEXT 0-4 'Hi.\\n'",
+        "  tool_call (not completed) 4-65",
+    ]
     assert "error[unclosed-call]" in ran.out
 
 

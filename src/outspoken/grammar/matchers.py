@@ -9,9 +9,10 @@ the same transitions, so both read the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from outspoken.patterns.alike import compile_alike
 from outspoken.patterns.arriving import while_arriving
 
 from .automaton import Automaton, BoundOperation, Config, Handler, MissingCloser, Operation, Transition
@@ -151,7 +152,7 @@ class Matcher:
         source: str,
         branches: dict[int, Branch],
         lead: str | None,
-        module: Any,
+        compile: Callable[[str], Any],
         open_markers: OpenMarkers | None,
         markers: Sequence[Marker],
     ) -> None:
@@ -160,14 +161,14 @@ class Matcher:
         self.find: Find = find_nothing
         self.match: Find = find_nothing
         if source and lead is None:
-            if module is re:
+            if compile is re.compile:
                 self.find, self.match = compile_search(source, markers)
             else:
-                compiled = module.compile(source)
+                compiled = compile(source)
                 self.find, self.match = compiled.search, compiled.match
         elif source:
             self.source = f"{lead}(?:{source})"
-            self.match = module.compile(self.source).match
+            self.match = compile(self.source).match
 
 
 def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
@@ -197,19 +198,17 @@ def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matche
     branches = [tree.source(writer.ignored) for tree in trees]
     closers = config.missing_closers if kind == "find_checked" else ()
     branches += [writer.missing_closer(closer, config) for closer in closers]
-    module: Any = re
-    if mode not in ("whole", "single"):
-        import regex as module
+    compile = re.compile if mode in ("whole", "single") else compile_alike
     open_markers = None
     if is_partial:
-        may_stay_open = [(module.compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
+        may_stay_open = [(compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
         mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
-        others = [(module.compile(t.regex), t.group) for t in sound]
+        others = [(compile(t.regex), t.group) for t in sound]
         open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
-    found = Matcher("|".join(branches), writer.branches, lead, module, open_markers, searched)
+    found = Matcher("|".join(branches), writer.branches, lead, compile, open_markers, searched)
     if is_partial and finds:
         found.start_search = compile_start_search(searched)
     return found

@@ -88,20 +88,21 @@ def show(file: str, response: str, **given: Any) -> int:
 
 @command(
     "fuzz",
-    "Generate responses of a grammar, damage them, and check that nothing is lost or invented.",
-    ("outspoken grammar fuzz my_tags.lark", f"{_RUNS} responses"),
+    "Make responses of a grammar, damage some, and check that nothing is lost and that pieces give the same.",
+    ("outspoken grammar fuzz my_tags.lark", f"{_RUNS} texts"),
     ("outspoken grammar fuzz my_tags.lark --minutes 10 --seed 100", "as many as can be in ten minutes"),
 )
 @_files
-@option("--runs N", "the number of responses", click.IntRange(1), shown=_RUNS)
+@option("--runs N", "the number of texts", click.IntRange(1), shown=_RUNS)
 @option("--minutes M", "the duration", positive)
 @option("--seed N", "the first seed; default: 0", int)
+@option("--replay FINDINGS", "check the findings that --json has written, and no others", File())
 @json_option("write findings and summaries as JSON lines")
-def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, **given: Any) -> int:
+def fuzz(files: tuple[str, ...], runs: int | None, minutes: float | None, replay: str | None, **given: Any) -> int:
     """Fuzz the grammars, and return the highest exit code."""
-    if runs and minutes:
-        raise UsageError("give `--runs` or `--minutes`, not both")
-    words = _words(runs=None if minutes else runs or _RUNS, minutes=minutes, **given)
+    if sum(bool(one) for one in (runs, minutes, replay)) > 1:
+        raise UsageError("give one of `--runs`, `--minutes` and `--replay`")
+    words = _words(runs=None if minutes or replay else runs or _RUNS, minutes=minutes, replay=replay, **given)
     return max([run_tool("fuzz", file, words) for file in files])
 
 

@@ -22,9 +22,8 @@ from outspoken import (
     ToolCallStart,
     ToolCallUnfinished,
 )
+from outspoken.authoring.fuzz.checks import ViolationError, require
 from outspoken.payloads import PayloadPreview
-
-from .violation import ViolationError, require
 
 FINISHED = ("ok", "repaired")
 

@@ -6,10 +6,10 @@ import ast
 import re
 
 from outspoken import Reasoning, Reply, Text
+from outspoken.authoring.fuzz.checks import require
 
-from .content import ADVICE
-from .violation import require
-
+#: What says something of text that is text all the same.
+ADVICE = frozenset({"unread-markup"})
 #: What says of text that it looks like a marker, and like which one.
 _LOOKS_LIKE = re.compile(r"this looks like the marker (?P<marker>'.*?'|\".*?\"), but no call", re.DOTALL)
 #: A marker has at most one mistake, or two if it has so many characters.

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 from outspoken import Payload, Reasoning, Repair, Reply, Segment, Text, ToolCall
+from outspoken.authoring.fuzz.checks import require
 
 from .events import FINISHED
-from .violation import require
 
 
 def check_segment(segment: Segment, reply: Reply, raw: str) -> None:
