@@ -10,7 +10,7 @@ from outspoken import Reply, parse
 from outspoken.authoring.shared.corpus import toml
 from tests.cases import CASES, CORPUS, FORMATS, Case
 from tests.loops import every_case, in_one_item
-from tools.shared.snapshots import readable, refusal
+from tests.snapshots import readable, refusal
 
 GRAMMARS = Path(__file__).parents[1] / "grammars"
 

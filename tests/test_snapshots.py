@@ -1,14 +1,17 @@
 """Snapshots are safe: `--snapshot-update` writes and deletes what it should, and never accepts what must not be.
 
-Each test runs pytest in a small project of its own, with this project's `conftest.py` and a corpus of five cases.
+Each test runs pytest in a small project of its own, with this project's `conftest.py` and a corpus of five cases. One
+process has imported what all of these runs need, and forks for each of them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copy, copytree
@@ -18,7 +21,7 @@ import pytest
 from outspoken import parse
 from outspoken.authoring.shared.checkout import TOP, Checkout
 from outspoken.authoring.shared.corpus import Case, load
-from tools.shared.snapshots import Complete, markup, readable, refusal
+from tests.snapshots import Complete, markup, readable, refusal
 
 SOUND = 'Hi.\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
 OTHER = '<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
@@ -35,13 +38,39 @@ CASES = {
 
 TEST = """\
 from tests.loops import every_case
-from tools.shared.snapshots import readable, refusal
+from tests.snapshots import readable, refusal
 
 @every_case
 def test_case(case, snapshot):
     reply = case.parse()
     assert refusal(case, reply) == ""
     assert readable(case, reply) == snapshot(name=f"{case.kind}-{case.name}")
+"""
+
+#: Runs pytest in a folder, with options, for each line that it reads; what is printed goes to files in the folder.
+RUNNER = """\
+import json, os, sys
+from importlib.metadata import entry_points
+import hypothesis, pytest, regex, syrupy.extensions.amber
+from outspoken import parse
+from outspoken.authoring.shared import corpus
+from outspoken.engine import parser
+for format in ("hermes", "json"):
+    parse('{"name": "f", "arguments": {"x": 1,}}', format)
+for plugin in entry_points(group="pytest11"):
+    plugin.load()
+for line in sys.stdin:
+    root, options = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.chdir(root)
+        sys.path[0] = root
+        for number, name in enumerate(("stdout", "stderr"), 1):
+            os.dup2(os.open(f"{root}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        code = pytest.main(options)
+        sys.stdout.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 ALONE = "tests/test_formats.py::test_case[hermes]"
@@ -52,6 +81,7 @@ class Project:
     """A project with a corpus and snapshots, whose tests can be run."""
 
     root: Path
+    runner: subprocess.Popen[str]
 
     def write(self, case: str, text: str) -> None:
         path = self.root / "tests" / "corpus" / f"{case}.txt"
@@ -63,13 +93,14 @@ class Project:
 
     def run(self, *options: str) -> str:
         """Run the tests, and return the last line without its time, as `1 failed, 4 passed`."""
-        command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--assert=plain", *options]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        environment["PYTHONPATH"] = os.pathsep.join([str(TOP / "src"), environment.get("PYTHONPATH", "")])
-        ran = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
-        assert ran.stderr == ""
-        last = ran.stdout.rstrip().splitlines()[-1]
-        return f"{re.sub(r' in [0-9.]+s.*', '', last)} ({ran.returncode})"
+        assert self.runner.stdin
+        assert self.runner.stdout
+        given = ["-q", "--no-header", "--assert=plain", *options]
+        print(json.dumps([str(self.root), given]), file=self.runner.stdin, flush=True)
+        code = int(self.runner.stdout.readline())
+        printed, errors = [self.root.with_suffix(end).read_text("utf-8") for end in (".stdout", ".stderr")]
+        assert errors == ""
+        return f"{re.sub(r' in [0-9.]+s.*', '', printed.rstrip().splitlines()[-1])} ({code})"
 
     def snapshots(self) -> dict[str, bytes]:
         """Each snapshot, by file and case, and each file's name for itself, so that nothing else may be there."""
@@ -84,19 +115,29 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runner() -> Generator[subprocess.Popen[str]]:
+    """The process that runs the tests of projects."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(TOP / "src"), environment.get("PYTHONPATH", "")])
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", RUNNER]
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+        assert process.stdin
+        process.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory: pytest.TempPathFactory, runner: subprocess.Popen[str]) -> Path:
     """A project whose snapshots were just accepted."""
     root = tmp_path_factory.mktemp("project")
     (root / "tests").mkdir()
-    for name in ("conftest.py", "cases.py", "loops.py"):
+    for name in ("conftest.py", "cases.py", "loops.py", "snapshots.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
-    (root / "tools" / "shared").mkdir(parents=True)
-    for name in ("__init__.py", "snapshots.py"):
-        copy(TOP / "tools" / "shared" / name, root / "tools" / "shared" / name)
     (root / "tests" / "test_formats.py").write_text(TEST, "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]
     (root / "pyproject.toml").write_text(f"[tool.pytest]\n{settings}", "utf-8")
-    project = Project(root)
+    project = Project(root, runner)
     for case, text in CASES.items():
         project.write(case, text)
     assert project.run("--snapshot-update") == "2 passed (0)"
@@ -104,10 +145,10 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(accepted: Path, tmp_path: Path) -> Project:
+def project(accepted: Path, tmp_path: Path, runner: subprocess.Popen[str]) -> Project:
     """A copy of it for one test."""
     copytree(accepted, tmp_path / "project")
-    return Project(tmp_path / "project")
+    return Project(tmp_path / "project", runner)
 
 
 def changed(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
@@ -139,7 +180,7 @@ CUT = "test_formats/json.ambr test_case[json-err-cut]"
         (f"{ALONE} --snapshot-update", "1 passed (0)", [FIRST]),
         ("-k hermes --snapshot-update", "1 passed, 1 deselected (0)", [FIRST]),
         (f"--deselect {ALONE} --snapshot-update", "1 passed, 1 deselected (0)", [CUT]),
-        ("-n 2 --snapshot-update", "2 passed (0)", [FIRST, CUT]),
+        ("-n 1 --snapshot-update", "2 passed (0)", [FIRST, CUT]),
     ],
 )
 def test_update_writes_only_the_tests_that_ran(project: Project, options: str, result: str, written: list[str]) -> None:
@@ -172,7 +213,7 @@ def test_the_file_of_a_removed_format_is_deleted(project: Project) -> None:
     before = project.snapshots()
     project.remove("json/ok/call")
     project.remove("json/err/cut")
-    assert project.run("-n", "2", "--snapshot-update") == "1 passed (0)"
+    assert project.run("--snapshot-update") == "1 passed (0)"
     assert project.snapshots() == {name: text for name, text in before.items() if "hermes" in name}
 
 
@@ -189,7 +230,7 @@ UNACCEPTABLE = {
     ("options", "result"),
     [
         ("", "3 failed (1)"),
-        ("-n 2", "3 failed (1)"),
+        ("-n 1", "3 failed (1)"),
         ("-x", "1 failed (1)"),
         ("-k hermes", "1 failed, 2 deselected (1)"),
         (ALONE, "1 failed (1)"),

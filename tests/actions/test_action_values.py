@@ -167,6 +167,25 @@ def test_hosts_are_those_to_which_a_browser_connects(addresses: list[str], is_pu
                 assert _is_accepted(url) is is_public, url
 
 
+@pytest.mark.parametrize(
+    ("hosts", "is_public"),
+    [
+        (
+            ["[2002:808:808::1]", "[64:ff9b::808:808]", "[2606:4700::1111]", "192.0.1.1", "100.128.0.1", "223.1.1.1"],
+            True,
+        ),
+        (["[2002:a00:1::1]", "[64:ff9b:1::808:808]", "[64:ff9b::a00:1]", "[2001:db8::1]", "[fd00::1]", "[::1]"], False),
+        (
+            ["[fe80::1]", "[fec0::1]", "[ff02::1]", "[100::1]", "[3fff::1]", "192.0.0.9", "198.19.0.1", "224.0.0.1"],
+            False,
+        ),
+    ],
+)
+def test_addresses_are_public_by_a_table(hosts: list[str], is_public: bool) -> None:
+    """The answer is the same with every version of Python."""
+    assert [host for host in hosts if _is_accepted(f"http://{host}/") is not is_public] == []
+
+
 def test_names_of_the_own_network_are_refused() -> None:
     """Names that never leave the network are refused in any case and width, with a dot behind them, or escaped."""
     for name in ("localhost", "a.localhost", "printer.local", "db.internal", "x.home.arpa"):

@@ -1,6 +1,6 @@
 """UI-TARS's responses, compared with what the vendor's package `ui-tars` 0.5.1 reads of them.
 
-`tools.record_ui_tars` has recorded its results in `ui_tars.json`.
+Its results of November 2026 are in `ui_tars.json`.
 """
 
 from __future__ import annotations

@@ -1,26 +1,29 @@
-"""Conflicts of grammars: the shortest text that shows each, and its readings in the words of the grammar's author."""
+"""Conflicts of grammars, each with a text that shows it, and what Lark refuses, in the words of the author."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
-from typing import NamedTuple
 
 import pytest
 
+from outspoken import Diagnostic
 from outspoken.authoring.check.conflicts import MOST, conflict_findings
-from outspoken.authoring.check.findings import CheckedFile, Finding
-from outspoken.authoring.check.lark_errors import Loaded, LoadError, load, load_error_finding, starts_of, syntax
-from outspoken.authoring.fuzz.cost import calls_in
+from outspoken.authoring.check.findings import CheckedGrammar
+from outspoken.authoring.check.lark_errors import Loaded, load, refusal, syntax
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.authoring.shared.regex_samples import example
+from tests.authoring.grammar_mistakes import said
+from tests.invariants.cost import calls_in
 
+MADE = "grammars/made.lark"
 LETTERS = "".join([f'{letter}: "{letter.lower()}"\n' for letter in "ABCDEFG"])
-EXPLAIN = "= help: `python -m tools.check made --explain` prints both derivations"
+SAME = "  help: two ways to read one text are one too many: take one of them out, or give them different markers"
+SHOWN = "  note: the shortest text that shows it is"
 
 
-def made(tmp_path: Path, text: str, shared: str = "") -> tuple[Checkout, Source]:
+def made(tmp_path: Path, text: str, shared: str = "") -> CheckedGrammar:
     """A grammar in a checkout of its own, with a terminal for each capital letter in it."""
     checkout = Checkout(tmp_path)
     (checkout.grammars / "shared").mkdir(parents=True)
@@ -29,266 +32,75 @@ def made(tmp_path: Path, text: str, shared: str = "") -> tuple[Checkout, Source]
     imported = "".join([line for line in dedent(text).splitlines() if line.startswith("%import")])
     used = [line for line in LETTERS.splitlines(keepends=True) if line[0] in text and line[0] not in imported]
     path.write_text(dedent(text).lstrip() + "".join(used), "utf-8")
-    return checkout, Source.of(path)
+    return CheckedGrammar.of(checkout, Source.of(path))
 
 
-def conflicts(tmp_path: Path, text: str, shared: str = "") -> list[Finding]:
-    checkout, source = made(tmp_path, text, shared)
-    loaded = load(source)
+def conflicts(tmp_path: Path, text: str, shared: str = "") -> list[Diagnostic]:
+    grammar = made(tmp_path, text, shared)
+    loaded = load(grammar.source)
     assert isinstance(loaded, Loaded)
-    return conflict_findings(checkout, source, loaded.rules, starts_of(source), loaded.texts)
+    return conflict_findings(grammar, loaded)
 
 
-def frame(finding: Finding) -> str:
-    """A frame without its last line, which is the same for all."""
-    lines = finding.diagnostic.frame().splitlines()
-    assert lines.pop().strip() == EXPLAIN
-    return "\n".join(lines)
+CONFLICTS = {
+    "start: e\ne: e A e | B\n": [
+        "2:6+1 `A` comes next: `e: e A e .` (line 2) or `e: e . A e` (line 2)",
+        f"{SHOWN} `babab`, read as `start(e(e(e(b) a e(b)) a e(b)))` or as `start(e(e(b) a e(e(b) a e(b))))`",
+    ],
+    "start: a\na: B a | B a C | D\n": [
+        "2:14+1 `C` comes next: `a: B a .` (line 2) or `a: B a . C` (line 2)",
+        f"{SHOWN} `bbdc`, read as `start(a(b a(b a(d)) c))` or as `start(a(b a(b a(d) c)))`",
+    ],
+    "start: (x | y) D?\nx: A B\ny: A B\n": [
+        "2:4+3 the text ends: `x: A B .` (line 2) or `y: A B .` (line 3)",
+        f"{SHOWN} `ab`, read as `start(x(a b))` or as `start(y(a b))`",
+    ],
+    "start: part A | B A\n%import .shared.part (part, B)\n": [
+        "1:19+1 `A` comes next: `part: B .` (part.lark, line 1) or `start: B . A` (line 1)",
+        f"{SHOWN} `ba`, read as `start(part(b) a)` or as `start(b a)`",
+    ],
+    "start: A B\nbroken_start: x | y\nx: A B\ny: A B\n": [
+        "3:4+3 the text ends: `x: A B .` (line 3) or `y: A B .` (line 4)",
+        f"{SHOWN} `ab`, read as `broken_start(x(a b))` or as `broken_start(y(a b))` (from `broken_start`)",
+    ],
+    "start: x | y\nx: A*\ny: B*\n": [
+        "2:1+1 the text ends: `x: .` (line 2) or `y: .` (line 3)",
+        "  note: the empty text shows it, read as `start(x())` or as `start(y())`",
+    ],
+    "start: (x B?)* B*\nx: A\n": [
+        "1:11+1 `B` comes next: `start: x .` (line 1) or `start: x . B` (line 1)",
+        f"{SHOWN} `ab`, read as `start([x(a)] [b])` or as `start([x(a) b])`",
+    ],
+    # one text has one reading, but one terminal ahead does not say which
+    "start: x A B C | y A B D\nx: E\ny: E\n": [
+        "2:4+1 `A` comes next: `x: E .` (line 2) or `y: E .` (line 3)",
+        f"{SHOWN} `ea`",
+        "  help: write what both readings begin with once, and let them part behind it",
+    ],
+    # there is one terminal ahead that says which, but LALR joins the states
+    "start: A x D | B y D | A y E | B x E\nx: C\ny: C\n": [
+        "2:4+1 `D` comes next: `x: C .` (line 2) or `y: C .` (line 3)",
+        "  note: no text shows it: different texts lead to one state",
+        "  help: write a rule of its own for each place where one of them stands, or one rule for both",
+    ],
+}
 
 
-class TableConflict(NamedTuple):
-    """A grammar with one conflict, what it imports, and the frame of the conflict."""
-
-    name: str
-    text: str
-    frame: str
-    shared: str = ""
-
-
-CLASHES = [
-    TableConflict(
-        "one text, two readings",
-        """
-        start: e
-        e: e A e | B
-        """,
-        """
-        error[grammar-conflict]: `e` can end or go on where `A` comes next
-          --> grammars/made.lark:2:6 (offset 14)
-           |
-         2 | e: e A e | B
-           |      ^ `e` goes on here
-           |
-           = note: shortest text that shows it: `baba`; `babab` is read in both ways to its end
-           = note: either `e: e A e .` (line 2), or `e: e . A e` (line 2)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-    ),
-    TableConflict(
-        "a dangling tail",
-        """
-        start: a
-        a: B a | B a C | D
-        """,
-        """
-        error[grammar-conflict]: `a` can end or go on where `C` comes next
-          --> grammars/made.lark:2:14 (offset 22)
-           |
-         2 | a: B a | B a C | D
-           |              ^ `a` goes on here
-           |
-           = note: shortest text that shows it: `bbdc`, which is read in both ways to its end
-           = note: either `a: B a .` (line 2), or `a: B a . C` (line 2)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-    ),
-    TableConflict(
-        "lookahead only",
-        """
-        start: A x D | B y D | A y E | B x E
-        x: C
-        y: C
-        """,
-        """
-        error[grammar-conflict]: `x` and `y` can both end where `D` comes next
-          --> grammars/made.lark:2:4 (offset 40)
-           |
-         2 | x: C
-           |    ^ `x` ends here
-           |
-           = note: no text shows it: `acd` and `bcd` are read in one way each, but end up in one state
-           = note: either `x: C .` (line 2), or `y: C .` (line 3)
-           = help: write a rule of its own for each place where `x` or `y` stands, or one rule for both
-        """,
-    ),
-    TableConflict(
-        "two rules that end",
-        """
-        start: (x | y) D?
-        x: A B
-        y: A B
-        """,
-        """
-        error[grammar-conflict]: `x` and `y` can both end where the text ends
-          --> grammars/made.lark:2:4 (offset 21)
-           |
-         2 | x: A B
-           |    ^^^ `x` ends here
-           |
-           = note: shortest text that shows it: `ab`, which is read in both ways to its end
-           = note: either `x: A B .` (line 2), or `y: A B .` (line 3)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-    ),
-    TableConflict(
-        "not ambiguous, but undecided",
-        """
-        start: x A B C | y A B D
-        x: E
-        y: E
-        """,
-        """
-        error[grammar-conflict]: `x` and `y` can both end where `A` comes next
-          --> grammars/made.lark:2:4 (offset 28)
-           |
-         2 | x: E
-           |    ^ `x` ends here
-           |
-           = note: shortest text that shows it: `ea`; what tells is behind it: `eabc` or `eabd`
-           = note: either `x: E .` (line 2), or `y: E .` (line 3)
-           = help: write what both readings begin with once, and let them part behind it
-        """,
-    ),
-    TableConflict(
-        "behind an import",
-        """
-        start: part A | B A
-        %import .shared.part.part
-        %import .shared.part.B
-        """,
-        """
-        error[grammar-conflict]: `part` can end or `start` go on where `A` comes next
-          --> grammars/made.lark:1:19 (offset 18)
-           |
-         1 | start: part A | B A
-           |                   ^ `start` goes on here
-           |
-           = note: shortest text that shows it: `ba`, which is read in both ways to its end
-           = note: either `part: B .` (part.lark, line 1), or `start: B . A` (line 1)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-        """
-        part: B _tail?
-        _tail: A B | B part
-        B: "b"
-        A: "a"
-        """,
-    ),
-    TableConflict(
-        "in the broken start",
-        """
-        start: A B
-        broken_start: x | y
-        x: A B
-        y: A B
-        """,
-        """
-        error[grammar-conflict]: `x` and `y` can both end where the text ends
-          --> grammars/made.lark:3:4 (offset 34)
-           |
-         3 | x: A B
-           |    ^^^ `x` ends here
-           |
-           = note: shortest text that shows it: `ab`, which is read in both ways to its end (from `broken_start`)
-           = note: either `x: A B .` (line 3), or `y: A B .` (line 4)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-    ),
-    TableConflict(
-        "nothing at all",
-        """
-        start: x | y
-        x: A*
-        y: B*
-        """,
-        """
-        error[grammar-conflict]: `x` and `y` can both be empty where the text ends
-          --> grammars/made.lark:2:1 (offset 13)
-           |
-         2 | x: A*
-           | ^ `x` is empty here
-           |
-           = note: shortest text that shows it: no text at all, which is read in both ways to its end
-           = note: either `x: .` (line 2), or `y: .` (line 3)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-    ),
-    TableConflict(
-        "a repetition of what may be empty",
-        """
-        start: (x B?)* B*
-        x: A
-        """,
-        """
-        error[grammar-conflict]: the repetition in `start` can end or go on where `B` comes next
-          --> grammars/made.lark:1:11 (offset 10)
-           |
-         1 | start: (x B?)* B*
-           |           ^ the repetition in `start` goes on here
-           |
-           = note: shortest text that shows it: `ab`, which is read in both ways to its end
-           = note: either `start: x .` (line 1), or `start: x . B` (line 1)
-           = help: two ways to read one text are one too many: take one of them out, or give them different markers
-        """,
-    ),
-]
-
-
-@pytest.mark.parametrize("table_conflict", CLASHES, ids=lambda table_conflict: table_conflict.name.replace(" ", "_"))
-def test_a_conflict(table_conflict: TableConflict, tmp_path: Path) -> None:
-    found = conflicts(tmp_path, table_conflict.text, table_conflict.shared)
-    assert [frame(finding) for finding in found] == [dedent(table_conflict.frame).strip()]
-
-
-def test_both_derivations_of_one_text(tmp_path: Path) -> None:
-    [found] = conflicts(tmp_path, "start: (x B?)* B*\nx: A\n")
-    assert (
-        found.explanation
-        == dedent("""\
-        reading 1, the repetition in `start` ends: ab
-          start
-            (x B | x)+
-              x
-                A  "a"
-            B+
-              B  "b"
-        reading 2, the repetition in `start` goes on: ab
-          start
-            (x B | x)+
-              x
-                A  "a"
-              B  "b"
-    """).rstrip()
-    )
-
-
-def test_derivations_of_two_texts(tmp_path: Path) -> None:
-    [found] = conflicts(tmp_path, "start: x A B | y A C\nx: E\ny: E\n")
-    assert (
-        found.explanation
-        == dedent("""\
-        reading 1, `x` ends: eab
-          start
-            x
-              E  "e"
-            A  "a"
-            B  "b"
-        reading 2, `y` ends: eac
-          start
-            y
-              E  "e"
-            A  "a"
-            C  "c"
-    """).rstrip()
-    )
+@pytest.mark.parametrize("text", CONFLICTS)
+def test_a_conflict(text: str, tmp_path: Path) -> None:
+    shared = 'part: B _tail?\n_tail: A B | B part\nB: "b"\nA: "a"\n'
+    first, note, *helps = CONFLICTS[text]
+    span, _, readings = first.partition(" ")
+    first = f"error {span} grammar-conflict: two readings where {readings}"
+    assert said(conflicts(tmp_path, text, shared), MADE) == [first, note, *(helps or [SAME])]
 
 
 def test_a_conflict_lies_in_the_file_of_its_rule(tmp_path: Path) -> None:
     shared = "part: B | B part A | B part\nB: /b/\nA: /a/\n"
     [found] = conflicts(tmp_path, "start: part\n%import .shared.part.part\n", shared)
-    assert found.diagnostic.format == "grammars/shared/part.lark"
-    assert (found.diagnostic.line, found.diagnostic.column) == (1, 18)
-    assert "part.lark, line 1" in found.diagnostic.notes[1]
+    assert found.format == "grammars/shared/part.lark"
+    assert (found.line, found.column) == (1, 18)
+    assert "part.lark, line 1" in found.message
 
 
 def test_no_conflict(tmp_path: Path) -> None:
@@ -300,19 +112,16 @@ def test_many_conflicts_are_abridged(tmp_path: Path) -> None:
     starts = " | ".join([f"x{n} | y{n}" for n in range(9)])
     found = conflicts(tmp_path, f"start: {starts}\n{rules}")
     assert len(found) == MOST
-    assert found[0].diagnostic.notes[0].endswith("`a`, which is read in both ways to its end (9 conflicts in all)")
+    assert found[0].notes[0].endswith("is `a`, read as `start(x0(a))` or as `start(y0(a))` (9 conflicts in all)")
 
 
 def test_a_large_grammar_takes_little_work(tmp_path: Path) -> None:
     """Rules of which each may be empty, in any order: many stacks, and no end of ambiguities."""
     rules = "".join([f"x{n}: (A x{n + 1} B | C x{n + 1})* | D?\n" for n in range(20)])
     grammar = f"start: x0\n{rules}x20: E? E*\n"
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     assert calls_in(lambda: found.extend(conflicts(tmp_path, grammar))) < 5_000_000
     assert found
-
-
-# samples
 
 
 @pytest.mark.parametrize(
@@ -335,19 +144,21 @@ def test_an_example_of_a_pattern(pattern: str, expected: str) -> None:
 
 # what Lark refuses
 
-
 REFUSED = [
     ("start: A~5..2\n", "1:9 bad-range: something is repeated from 5 to 2 times"),
-    ('start: X\nX: "a"i /b/\n', None),
     ('start: X\nX: ""\n', "2:4 empty-terminal: a terminal is empty"),
     ("start: X\nX: \n", "2:1 empty-terminal: a terminal is empty"),
     ("start: X\nX: /b*/\n", "2:4 empty-terminal: `X` can match nothing at all"),
-    ("start: X\nX: /(b/\n", "2:4 bad-pattern: `X` is no regular expression"),
+    (
+        "start: X\nX: /(b/\n",
+        "2:4 bad-pattern: `X` is no regular expression: missing ), unterminated subpattern at position 0",
+    ),
     ('start: X\nX: "a" -> foo\n', "2:1 alias-in-terminal: a terminal gives a name to an alternative with `->`"),
     (
-        "start: _a\n_a: B -> foo\n",
+        "start: _a\n_a: B -> c\n",
         "2:1 alias-of-structure: `_a` is only structure, so that its alternatives have no names",
     ),
+    ('start: X\nX: "x"\nX: "y"\n', "3:4 defined-twice: `X` is defined twice, or defined and imported"),
     ("start: X\nX: b\nb: A\n", "2:4 rule-in-terminal: the terminal `X` is made of the rule `b`"),
     ('start: X\nX: "x" X\n', "2:4 endless-terminal: the terminal `X` is made of itself"),
     ("start: _a\n?_a: B\n", "2:1 mark-of-structure: a rule that is only structure is marked with `?`"),
@@ -357,23 +168,24 @@ REFUSED = [
     ("start: x{B}\nx{y,y}: y\n", "1:8 bad-template: a template is not used as it is defined"),
     ("start: B\n%import .shared.loop.a\n", "1:1 endless-import: the imports of this grammar have no end"),
     ("start: B\n%import gone.X\n", "2:1 missing-import: there is no file `gone.lark` to import from"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "expected"), REFUSED)
-def test_syntax_errors_have_a_position(text: str, expected: str | None, tmp_path: Path) -> None:
-    checkout, source = made(tmp_path, text)
-    (checkout.grammars / "shared" / "loop.lark").write_text("a: A\n%import .loop.a -> b\n", "utf-8")
-    file = CheckedFile.of(checkout, source.path)
-    assert syntax(source, file) == []
-    loaded = load(source)
-    if expected is None:
-        assert isinstance(loaded, Loaded)
-        return
-    assert isinstance(loaded, LoadError)
-    diagnostic = load_error_finding(loaded, source, file).diagnostic
-    assert str(diagnostic) == f"grammars/made.lark:{expected}"
+def test_what_lark_refuses_has_a_place(text: str, expected: str, tmp_path: Path) -> None:
+    grammar = made(tmp_path, text)
+    (grammar.checkout.grammars / "shared" / "loop.lark").write_text("a: A\n%import .loop.a -> b\n", "utf-8")
+    assert syntax(grammar.source, grammar.file) == []
+    loaded = load(grammar.source)
+    assert isinstance(loaded, str)
+    diagnostic = refusal(loaded, grammar.source, grammar.file)
+    assert str(diagnostic) == f"{MADE}:{expected}"
+    assert diagnostic.helps
     assert not any(word in diagnostic.frame() for word in ("__ANON", "$END", "Token(", "NonTerminal", "Terminal("))
+
+
+def test_flags_of_parts_may_differ(tmp_path: Path) -> None:
+    assert isinstance(load(made(tmp_path, 'start: X\nX: "a"i /b/\n').source), Loaded)
 
 
 SYNTAX = [
@@ -383,6 +195,7 @@ SYNTAX = [
     ("start: B??\n", "1:10 grammar-syntax: `?` has nothing to work on"),
     ("start: __a\n", "1:8 grammar-syntax: a name begins with two underscores"),
     ('start: "b\n', "1:8 grammar-syntax: a string is never closed"),
+    ("start: X\nX: /b\n", "2:4 grammar-syntax: a regular expression is never closed"),
     ("start: B $\n", "1:10 grammar-syntax: `$` means nothing in a grammar"),
     ("start: B\nfooBar: B\n", "2:1 mixed-case: `fooBar` is neither in small letters nor in capitals"),
     ("start: B -> \n", "1:13 grammar-syntax: a line ends too early"),
@@ -391,7 +204,8 @@ SYNTAX = [
 
 
 @pytest.mark.parametrize(("text", "expected"), SYNTAX)
-def test_unsupported_notation(text: str, expected: str, tmp_path: Path) -> None:
-    checkout, source = made(tmp_path, text)
-    found = syntax(source, CheckedFile.of(checkout, source.path))
-    assert str(found[0].diagnostic) == f"grammars/made.lark:{expected}"
+def test_mistakes_of_notation(text: str, expected: str, tmp_path: Path) -> None:
+    grammar = made(tmp_path, text)
+    [found] = syntax(grammar.source, grammar.file)
+    assert str(found) == f"{MADE}:{expected}"
+    assert found.helps

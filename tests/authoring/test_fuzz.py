@@ -1,10 +1,9 @@
-"""The fuzz with fixed seeds finds nothing, and the tool finds what is broken."""
+"""The fuzz finds nothing in any format, and finds what is broken."""
 
 from __future__ import annotations
 
-import re
+import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -13,31 +12,54 @@ from typing import Any
 import pytest
 
 import outspoken.authoring.fuzz
-import outspoken.authoring.fuzz.invariants
+import outspoken.authoring.fuzz.checks
 from outspoken import Reply, Text, parse
-from outspoken.authoring.fuzz import Fuzzer, main
-from outspoken.authoring.fuzz.generator import Generator
-from outspoken.authoring.fuzz.invariants import ParseArguments, check, check_detected, check_reply, pieces
+from outspoken.authoring.fuzz import Example, Fuzz, main
+from outspoken.authoring.fuzz.checks import ParseArguments, ViolationError
 from outspoken.authoring.fuzz.minimise import minimise
-from outspoken.authoring.fuzz.mutations import CHANGES, Mutator
-from outspoken.authoring.fuzz.report import TITLES, Finding, save
+from outspoken.authoring.fuzz.texts import damaged, sound_responses
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import cases, sources
 from outspoken.results.edits import REPAIR_LIMITS
-from tests.cases import CASES, FORMATS, Case
+from tests.cases import CASES, FORMATS
+from tests.invariants.replies import check, check_reply, check_sound, pieces
+from tests.loops import in_one_item
 
-_TEXTS = 60
-#: How many seeds of each format are read.
-_SEEDS = 3
+OTHERS = [case.text for case in CASES]
+#: How many texts are read of each format; and of every so manieth format with a seed that is drawn anew each time.
+TEXTS, ROTATING = 10, 24
+SEED = Random().randrange(1 << 30)
+
+
+def checked(fuzz: Fuzz, example: Example) -> None:
+    """What the fuzz asks, and what the tests ask of every reply."""
+    fuzz.check_example(example)
+    if example.is_whole:
+        check(example.text, example.args)
+        check_sound(example.text, fuzz.name)
+
+
+def found(format_: str, seed: int, number: int) -> str:
+    fuzz = Fuzz(format_, OTHERS, command=f"python -m tools.fuzz {format_}")
+    fuzz.check = lambda example: checked(fuzz, example)
+    return str(fuzz.run(seed, number))
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_texts_of_a_grammar(format_: str) -> None:
+    assert found(format_, 0, TEXTS) == "None"
+
+
+@in_one_item("format_", FORMATS[SEED % ROTATING :: ROTATING])
+def test_texts_of_another_seed(format_: str) -> None:
+    assert found(format_, SEED, TEXTS) == "None", f"seed {SEED}"
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_changed_cases_of_the_corpus(seed: int) -> None:
     random = Random(seed)
-    change = Mutator(random, [case.text for case in CASES])
-    for _ in range(_TEXTS):
+    for _ in range(60):
         case = random.choice(CASES)
-        text, size = change(case.text), random.choice([1, 3, 7])
+        text, size = damaged(case.text, OTHERS, random), random.choice([1, 3, 7])
         reason, repair = random.choice([None, "stop", "length"]), random.choice(REPAIR_LIMITS)
         for format_ in (case.format, "auto"):
             args = ParseArguments(format_, {"repair": repair}, reason)
@@ -46,19 +68,13 @@ def test_changed_cases_of_the_corpus(seed: int) -> None:
             assert args.stream(pieces(text, size))[1] == reply, (format_, text)
 
 
-def kept_cases(checkout: Checkout) -> list[Case]:
-    """The corpus that was loaded when the tests were."""
-    return CASES
-
-
-@pytest.mark.parametrize("format_", FORMATS)
-def test_responses_of_a_grammar_and_changed_ones(format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outspoken.authoring.fuzz, "cases", kept_cases)
-    fuzz = Fuzzer([format_], Checkout())
-    found = [str(finding) for seed in range(_SEEDS) for finding in fuzz.run(format_, seed)]
-    assert found == []
-    assert fuzz.texts >= 4 * _SEEDS
-    assert fuzz.taken[format_].missed < _SEEDS
+@in_one_item("format_", FORMATS)
+def test_most_responses_are_sound(format_: str) -> None:
+    """And some of them call, act or think, in every format that can."""
+    made = sound_responses(format_, 0, 40)
+    kinds = {segment.kind for text in made for segment in parse(text, format_).segments}
+    assert len(made) >= 8
+    assert kinds - {"text"} or format_ == "text"
 
 
 #: What stands between the name and the arguments of a call.
@@ -112,24 +128,19 @@ def test_value_with_invented_content() -> None:
 def test_format_that_was_not_tried() -> None:
     """Its opening marker is not spelled as that of another format, but reads what is written there."""
     text = "```json\n[get_weather(city='Paris')]\n```"
-    check_detected(text, ParseArguments("pythonic"))
     assert parse(text).tool_calls == parse(text, "pythonic").tool_calls != []
 
 
-# the changes
+# the changes, and the shortest text
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=[change.__name__ for change in CHANGES])
-def test_a_change_changes_something(change: Callable[[Mutator, str], str]) -> None:
+def test_changes_change_something() -> None:
     text = '<a>"one" two</a> three “four”'
-    found = {change(Mutator(Random(seed), ["<b>other</b>", "{}"]), text) for seed in range(30)}
-    assert len(found) > 1
-    assert text not in found or len(found) > 2
-    assert change(Mutator(Random(3), ["<b>"]), text) == change(Mutator(Random(3), ["<b>"]), text)
-    change(Mutator(Random(0), [""]), "")  # nothing to change, nothing to take from
-
-
-# the shortest text
+    made = [damaged(text, ["<b>other</b>", "{}"], Random(seed)) for seed in range(200)]
+    assert len(set(made)) > 120
+    assert made.count(text) < 20
+    assert made == [damaged(text, ["<b>other</b>", "{}"], Random(seed)) for seed in range(200)]
+    damaged("", [""], Random(0))  # nothing to change, nothing to take from
 
 
 @pytest.mark.parametrize(
@@ -157,7 +168,7 @@ def test_minimising_is_bounded() -> None:
     assert len(asked) == 30
 
 
-# the tool: a reader with a mistake in it is found out
+# the command: a reader with a mistake in it is found out
 
 
 def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
@@ -169,7 +180,7 @@ def without_cologne(text: str, *arguments: Any, **options: Any) -> Reply:
 
 @pytest.fixture
 def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outspoken.authoring.fuzz.invariants, "parse", without_cologne)
+    monkeypatch.setattr(outspoken.authoring.fuzz.checks, "parse", without_cologne)
 
 
 @pytest.fixture
@@ -191,128 +202,93 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 FOUND = """\
 error[fuzz-lost]: a part of the text is in no segment, and no markup
-  --> text:1:1 (offset 0)
-   |
- 1 | Köln
-   | ^^^^
-   |
+   = note: the text is 'Köln', read with format='text'
    = note: 'Köln' at offset 0
-   = note: the text is 'Köln', read with format='text', repair='none'
-   = help: `python -m tools.fuzz text --seed {seed} --runs 1` finds it again
+   = help: `python -m tools.fuzz text --seed 0 --runs 50` finds it again
 
 """
 
 
-def first_seed() -> int:
-    """The first seed whose response holds the text that is left out."""
-    generator = Fuzzer(["text"], Checkout()).generators["text"]
-    return next(s for s in range(100) if (found := generator.response(s)) and "Köln" in found.text)
-
-
 @pytest.mark.usefixtures("mistaken", "clock")
-def test_findings_are_printed(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    seed = first_seed()
-    assert main(["text", "--seed", str(seed), "--runs", "1"], checkout) == 1
-    out, err = capsys.readouterr()
-    assert out.startswith(FOUND.format(seed=seed))
-    assert out.endswith(" texts violate an invariant\n")
-    assert err == ""
-    assert not list(checkout.corpus.rglob("fuzz_*"))
-
-
-@pytest.mark.usefixtures("mistaken")
-def test_findings_are_reproducible(checkout: Checkout) -> None:
-    seed = first_seed()
-    runs: list[list[Finding]] = []
-    for _ in range(2):
-        with checkout.in_use():
-            runs.append(Fuzzer(["text"], checkout).run("text", seed))
-    assert runs[0] == runs[1]
-    assert runs[0][0].text == "Köln"
-
-
-@pytest.mark.usefixtures("mistaken", "clock")
-def test_findings_become_cases(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    seed, before = first_seed(), len(cases(checkout))
-    assert main(["text", "--seed", str(seed), "--runs", "1", "--write"], checkout) == 1
-    out, _ = capsys.readouterr()
-    paths = [line.removeprefix("written: ") for line in out.splitlines() if line.startswith("written: ")]
-    assert all((checkout.root / path).is_file() for path in paths)
-    found = {case.name: case for case in cases(checkout) if case.name.startswith("fuzz_")}
-    assert len(cases(checkout)) == before + len(found)
-    assert "Köln" in [case.text for case in found.values()]
-    told = sources(checkout, "text")
-    assert list(told) == sorted(told) == sorted(case.name for case in cases(checkout))
-    assert {told[name]["origin"] for name in found} <= {f"found by the fuzz: {title}" for title in TITLES.values()}
+def test_findings_are_printed_with_the_shortest_text(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):  # the same again
+        assert main(["text", "--runs", "50"], checkout) == 1
+        out, err = capsys.readouterr()
+        assert out.replace(", repair='heuristic'", "").startswith(FOUND)
+        assert out.endswith(" texts in 30 s: 1 texts are read wrongly\n")
+        assert err == ""
 
 
 @pytest.mark.usefixtures("clock")
-def test_no_findings_are_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--seed", "4644", "--runs", "151"], checkout) == 0  # the fewest that take every form
-    out, err = capsys.readouterr()
-    generator = Generator("text")
-    steps, forms = len(generator.map.steps), len(generator.forms)
-    taken = f"text: {steps} of {steps} steps, {forms} of {forms} forms"
-    assert re.fullmatch(rf"{taken}\n\d+ texts in 30 s, \d+ a second\nno violation was found\n", out)
-    assert err == ""
+def test_findings_can_be_replayed(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = checkout.root / "found.jsonl"
+    with monkeypatch.context() as patch:
+        patch.setattr(outspoken.authoring.fuzz.checks, "parse", without_cologne)
+        assert main(["text", "--runs", "50", "--json"], checkout) == 1
+        file.write_text(capsys.readouterr().out, "utf-8")
+        finding, summary = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        assert (finding["kind"], finding["text"], summary["type"]) == ("lost", "Köln", "summary")
+        assert summary["formats"]["text"]["findings"] == {"lost": 1}
+        assert main(["--replay", str(file)], checkout) == 1
+        assert "the text is 'Köln'" in capsys.readouterr().out
+    assert main(["--replay", str(file)], checkout) == 0
 
 
 @pytest.mark.usefixtures("clock")
-def test_missing_coverage_is_reported(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--runs", "1"], checkout) == 0
-    first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("text: ")
-    assert "; never or not in every way: " in first
+def test_what_was_read_is_summarised(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seed", "7", "--runs", "120"], checkout) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("text: 120 texts, ")
+    assert last == "120 texts in 30 s: nothing was found"
 
 
 @pytest.mark.usefixtures("clock")
 def test_minutes_limit_the_run(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--minutes", "2.5"], checkout) == 0
-    assert "texts in 180 s, 0 a second\n" in capsys.readouterr().out
+    assert main(["--minutes", "1.5"], checkout) == 0
+    assert capsys.readouterr().out.endswith("100 texts in 120 s: nothing was found\n")
 
 
 def test_run_can_be_interrupted(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Fuzzer.run
+    run = Fuzz.run
 
-    def stopped(fuzz: Fuzzer, name: str, seed: int) -> list[Finding]:
-        if seed == 3:
+    def stopped(fuzz: Fuzz, seed: int, number: int) -> Any:
+        if seed == 1:
             raise KeyboardInterrupt
-        return run(fuzz, name, seed)
+        return run(fuzz, seed, number)
 
-    monkeypatch.setattr(Fuzzer, "run", stopped)
+    monkeypatch.setattr(Fuzz, "run", stopped)
     assert main([], checkout) == 0
-    assert capsys.readouterr().out.endswith("no violation was found\n")
+    assert capsys.readouterr().out.endswith(": nothing was found\n")
 
 
-def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch, checkout: Checkout) -> None:
-    def fails(text: str, *arguments: Any, **options: Any) -> Reply:
-        if text.count("a") > 2 and len(text) < 8_000:  # not one that is padded
-            raise IndexError(len(text))
-        return parse(text, *arguments, **options)
+def test_an_exception_is_a_finding() -> None:
+    def fails(example: Example) -> None:
+        if example.text.count("e") > 2:
+            raise IndexError(len(example.text))
 
-    monkeypatch.setattr(outspoken.authoring.fuzz.invariants, "parse", fails)
-    with checkout.in_use():
-        fuzz = Fuzzer(["text"], checkout)
-        finding = next(f for seed in range(50) for f in fuzz.run("text", seed) if f.kind == "raises")
-        assert (finding.text, finding.message) == ("aaa", "IndexError: 3")
-        assert save(checkout, finding) == [
-            f"tests/corpus/text/err/{finding.name}.txt",
-            f"tests/corpus/text/err/{finding.name}.toml",
-        ]
-        assert save(checkout, finding)  # once more changes nothing
-    assert len([name for name in sources(checkout, "text") if name.startswith("fuzz_")]) == 1
+    fuzz = Fuzz("text", ["the tree"], fails)
+    finding = fuzz.run(0)
+    assert finding is not None
+    assert (finding.example.text, str(finding.violation)) == ("eee", "raises: IndexError: 3")
+    fuzz.run(0)
+    assert len(fuzz.findings) == 1
 
 
-@pytest.mark.usefixtures("mistaken")
-def test_findings_of_one_kind_are_counted(checkout: Checkout) -> None:
-    with checkout.in_use():
-        fuzz = Fuzzer(["text"], checkout)
-        for seed in range(20):
-            fuzz.run("text", seed)
-    assert fuzz.counts["text", "lost"] > 3
-    assert len([finding for finding in fuzz.findings if finding.kind == "lost"]) <= 3
+def test_pieces_that_are_read_differently_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = ParseArguments.stream
+
+    def lossy(args: ParseArguments, chunks: Any) -> Any:
+        return stream(args, [chunk for chunk in chunks if chunk != "<"])
+
+    monkeypatch.setattr(ParseArguments, "stream", lossy)
+    finding = Fuzz("text", ["<b>"]).run(0)
+    assert finding is not None
+    assert (finding.violation.kind, finding.example.text) == ("chunks", "<")
+    assert isinstance(finding.violation, ViolationError)
 
 
 # wrong use
@@ -330,12 +306,6 @@ def test_unusable_grammar(checkout: Checkout, capsys: pytest.CaptureFixture[str]
     checkout.grammar("odd").write_text("// format: odd\n\nstart: (\n", "utf-8")
     assert main(["odd", "--runs", "1"], checkout) == 2
     assert "odd.lark" in capsys.readouterr().err
-
-
-USAGE = """\
-usage: python -m tools.fuzz [-h] [--seed N] [--runs N | --minutes M] [--write]
-                            [NAME ...]
-"""
 
 
 @pytest.mark.parametrize(

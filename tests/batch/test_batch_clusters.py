@@ -1,4 +1,4 @@
-"""What Ray and Spark call in their processes, without a cluster: `python -m tools.batch clusters` starts one."""
+"""What Ray and Spark call in their processes, without a cluster."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from outspoken.batch import BatchError, BatchOptions, BatchReader, MissingPackag
 from outspoken.batch.arrow import pa
 from outspoken.batch.schema import COLUMNS
 from outspoken.results import packages
+from outspoken.results.packages import install_command
 from tests.cases import CASES
 
 # Their types are known only in part.
@@ -251,7 +252,8 @@ def test_a_missing_or_old_package_is_named(package: str, extra: str, monkeypatch
     module = import_module(f"outspoken.batch.{extra}")
     read = {"ray": "read_dataset", "spark": "read_dataframe", "duckdb": "register"}.get(extra, "read")
     monkeypatch.setitem(sys.modules, package, None)
-    needs = rf"`outspoken\.batch\.{extra}` needs `{package}` [\d.]+ or newer \(`pip install 'outspoken\[{extra}\]'`\)"
+    install = re.escape(install_command(extra))
+    needs = rf"`outspoken\.batch\.{extra}` needs `{package}` [\d.]+ or newer {install}"
     with pytest.raises(MissingPackageError, match=f"^`{package}` is not installed; {needs}$"):
         getattr(module, read)(object())
     monkeypatch.setattr(packages, "version", {package: "0.7.1rc2"}.get)

@@ -18,40 +18,31 @@ import click
 import pytest
 
 from outspoken import formats
-from outspoken.cli import main as cli_main
-from outspoken.cli.framework import Command, LazyGroup
+from outspoken.cli.framework import Command, Group
 from outspoken.cli.main import main
 from outspoken.cli.program import EXIT_CODES, program
 from outspoken.providers.registry import PROVIDERS
 from outspoken.terminal.errors import UsageError
 from tests.authoring.grammar_mistakes import GRAMMAR
+from tests.cli.runner import Cli
 
 TOP = Path(__file__).parents[2]
 README = (TOP / "src" / "outspoken" / "cli" / "README.md").read_text("utf-8")
 #: What has no results to print: it serves, or its output is a script or a drawing in a notation of its own.
 WITHOUT_JSON = {"serve", "completion", "grammar diagram"}
-CALL = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 
 
-def commands(group: LazyGroup, path: str = "") -> Iterator[tuple[str, LazyGroup, Command]]:
+def commands(group: Group, path: str = "") -> Iterator[tuple[str, Group, Command]]:
     """All commands below a group, with the groups that they are in."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        one = group.get_command(context, name)
-        if isinstance(one, LazyGroup):
+    for name in group.commands:
+        one = group.load(name)
+        if isinstance(one, Group):
             yield from commands(one, f"{path}{name} ")
         else:
             yield f"{path}{name}", group, cast("Command", one)
 
 
-ALL = {path: (group, one) for path, group, one in commands(cast("LazyGroup", program))}
-
-
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    code = main(list(arguments))
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, ""), arguments
-    return out
+ALL = {path: (group, one) for path, group, one in commands(program)}
 
 
 # help
@@ -62,10 +53,10 @@ def test_there_are_commands() -> None:
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_help_has_purpose_examples_and_no_long_line(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_purpose_examples_and_no_long_line(path: str, cli: Cli) -> None:
     _, one = ALL[path]
     for flag in ("--help", "-h"):
-        text = shown(capsys, *path.split(), flag)
+        text = cli.out(*path.split(), flag)
         assert text.startswith(f"Usage: outspoken {path} ")
         assert "\nExamples:\n  # " in text
     assert max(map(len, text.splitlines())) <= 80, path
@@ -78,33 +69,34 @@ def test_help_has_purpose_examples_and_no_long_line(path: str, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("path", ["", "grammar"])
-def test_help_of_groups(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(capsys, *path.split(), "--help")
-    assert shown(capsys, *path.split()) == shown(capsys, *path.split(), "help") == text
+def test_help_of_groups(path: str, cli: Cli) -> None:
+    text = cli.out(*path.split(), "--help")
+    assert cli.out(*path.split()) == cli.out(*path.split(), "help") == text
     assert max(map(len, text.splitlines())) <= 80
     for name, (group, _) in ALL.items():
         if name.startswith(path) and (path or " " not in name):
-            entry = group.table[name.split()[-1]]
-            assert " ".join(f"{name.split()[-1]} {entry.help}".split()) in " ".join(text.split())
+            short = group.commands[name.split()[-1]].short_help
+            assert " ".join(f"{name.split()[-1]} {short}".split()) in " ".join(text.split())
     if not path:
-        assert [row[0] for row in EXIT_CODES] == ["0", "1", "2", "3", "130, 143"]
-        for code, words in EXIT_CODES:
+        assert [*EXIT_CODES] == ["0", "1", "2", "3", "130, 143"]
+        for code, words in EXIT_CODES.items():
             assert " ".join(f"{code} {words}".split()) in " ".join(text.split())
             assert f"| {code} | {words} |" in README
 
 
-def test_help_of_a_command_by_the_word_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, "help", "stats") == shown(capsys, "stats", "--help")
-    assert shown(capsys, "grammar", "help", "check") == shown(capsys, "grammar", "check", "--help")
+def test_help_of_a_command_by_the_word_help(cli: Cli) -> None:
+    assert cli.out("help", "stats") == cli.out("stats", "--help")
+    assert cli.out("grammar", "help", "check") == cli.out("grammar", "check", "--help")
 
 
 @pytest.mark.parametrize("path", ALL)
 def test_examples_are_accepted(path: str) -> None:
     """What is written in an example is parsed as it stands; nothing is run."""
     group, one = ALL[path]
-    for line, purpose in one.examples:
-        assert purpose
-        words = shlex.split(re.sub(r'^eval "\$\((.*)\)"$', r"\1", line.partition(" < ")[0].partition(" > ")[0]))
+    examples = [line for line in (one.epilog or "").splitlines()[2:] if not line.startswith("  # ")]
+    assert examples
+    for line in examples:
+        words = shlex.split(re.sub(r'^ *eval "\$\((.*)\)"$', r"\1", line.partition(" < ")[0].partition(" > ")[0]))
         start = max(at for at, word in enumerate(words) if word == "outspoken") + 1
         given = words[start:]
         if given[: len(path.split())] == path.split():
@@ -121,12 +113,12 @@ def test_the_guide_names_all_commands() -> None:
 
 def accept(words: list[str]) -> None:
     """Parse the arguments of a command line; nothing is run. Raises what Click or the group raises."""
-    group, name, rest = cast("LazyGroup", program), "outspoken", words
+    group, name, rest = program, "outspoken", words
     while True:
         context = group.make_context(name, list(rest))
         found, one, rest = group.resolve_command(context, rest)
         name = found or ""
-        if not isinstance(one, LazyGroup):
+        if not isinstance(one, Group):
             break
         group = one
     cast("Command", one).make_context(name, rest)
@@ -174,31 +166,27 @@ def test_results_are_written_as_json() -> None:
     assert without == WITHOUT_JSON
 
 
-def test_json_of_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("call.txt").write_text(CALL, "utf-8")
+def test_json_of_commands(cli: Cli) -> None:
     Path("arrows.lark").write_text(GRAMMAR, "utf-8")
-    explained, other = map(
-        json.loads, shown(capsys, "explain", "call.txt", "arrows.lark", "--tree", "--json").splitlines()
-    )
+    explained, other = map(json.loads, cli.out("explain", "call.txt", "arrows.lark", "--tree", "--json").splitlines())
     assert (explained["file"], other["file"]) == ("call.txt", "arrows.lark")
     assert explained["reply"]["format"] == "hermes"
     assert explained["tree"]["children"][1]["rule"] == "tool_call"
     assert explained["tree"]["children"][0] == {"token": "TEXT", "span": [0, 4], "text": "Hi.\n"}
-    (hermes,) = json.loads(shown(capsys, "formats", "qwen3", "--json"))
+    (hermes,) = json.loads(cli.out("formats", "qwen3", "--json"))
     assert (hermes["name"], "example" in hermes) == ("hermes", True)
-    grammar = json.loads(shown(capsys, "explain", "--tolerant-grammar", "hermes", "--json"))
+    grammar = json.loads(cli.out("explain", "--tolerant-grammar", "hermes", "--json"))
     assert grammar["format"] == "hermes"
-    made = json.loads(shown(capsys, "constrain", "hermes", "--target", "vllm", "--json"))
+    made = json.loads(cli.out("constrain", "hermes", "--target", "vllm", "--json"))
     assert (made["target"], made["warnings"], bool(made["constraint"])) == ("vllm", [], True)
     new = ["grammar", "new", "--like", "hermes", "--json", "own_tags.lark"]
-    assert "own_tags.lark" in json.loads(shown(capsys, *new))["written"]
-    checked = main(["grammar", "check", "own_tags.lark", "--json"]), json.loads(capsys.readouterr().out)
-    assert checked[1]["name"] == "own_tags"
-    assert checked[0] == int(not checked[1]["sound"])
-    view = json.loads(shown(capsys, "grammar", "show", "own_tags.lark", "call.txt", "--json", "--stream", "9"))
+    assert "own_tags.lark" in json.loads(cli.out(*new))["written"]
+    checked = cli("grammar", "check", "own_tags.lark", "--json")
+    found = json.loads(checked.out)
+    assert (found["name"], checked.code) == ("own_tags", int(not found["sound"]))
+    view = json.loads(cli.out("grammar", "show", "own_tags.lark", "call.txt", "--json", "--stream", "9"))
     assert [view["tokens"][0]["name"], view["reply"]["status"], bool(view["events"])] == ["TEXT", "ok", True]
-    fuzzed = shown(capsys, "grammar", "fuzz", "own_tags.lark", "--runs", "1", "--json").splitlines()
+    fuzzed = cli.out("grammar", "fuzz", "own_tags.lark", "--runs", "1", "--json").splitlines()
     assert json.loads(fuzzed[-1])["formats"]["own_tags"]["findings"] == {}
 
 
@@ -253,22 +241,14 @@ def test_formats_and_providers_are_completed(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_a_shell(shell: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    script = shown(capsys, "completion", shell)
+def test_the_script_of_a_shell(shell: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = cli.out("completion", shell)
     assert f"_OUTSPOKEN_COMPLETE={shell}_complete" in script
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
-    assert shown(capsys, "completion") == script
+    assert cli.out("completion") == script
     found = shutil.which(shell)
     if found:
         subprocess.run([found, "-n"], input=script.encode(), check=True, timeout=20)
-
-
-def test_an_unknown_shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHELL", "/bin/dash")
-    assert main(["completion"]) == 2
-    assert "which shell? Name it: `outspoken completion bash|zsh|fish`" in capsys.readouterr().err
-    assert main(["completion", "powershell"]) == 2
-    assert "SHELL: `powershell` is unknown; expected bash, zsh, fish" in capsys.readouterr().err
 
 
 # start
@@ -285,7 +265,6 @@ def test_the_list_of_commands_needs_none_of_their_packages() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    assert cli_main.COMPLETE.startswith("_OUTSPOKEN")
 
 
 def test_options_of_a_command_are_not_taken_for_those_of_another() -> None:

@@ -197,7 +197,8 @@ class Llguidance:
 
 
 @cache
-def _xgrammar_compiler(vocabulary: Vocabulary) -> Any:
+def xgrammar_compiler(vocabulary: Vocabulary) -> Any:
+    """What compiles for a vocabulary."""
     engine = xgrammar()
     info = engine.TokenizerInfo(
         list(vocabulary.tokens),
@@ -240,7 +241,7 @@ class Xgrammar:
 
     def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
         try:
-            self._compiled = self._compile(_xgrammar_compiler(vocabulary), constraint)
+            self._compiled = self._compile(xgrammar_compiler(vocabulary), constraint)
         except RuntimeError as error:
             raise ValueError(str(error)) from error
         self._vocabulary = vocabulary

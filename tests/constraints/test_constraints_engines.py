@@ -28,8 +28,8 @@ from tests.constraints.engines import (
     no_vocabulary,
     reads,
 )
+from tests.constraints.walks import failures
 from tests.loops import for_each, in_one_item
-from tools.constraints.main import failures
 
 FORMATS = [one.name for one in formats()]
 #: So many sets of tools are tried with each format, other ones with another format.

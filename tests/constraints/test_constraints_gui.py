@@ -13,8 +13,8 @@ from outspoken.constraints.summary import parts_of
 from outspoken.grammar import registry
 from outspoken.results.errors import ConstraintError, RenderError
 from outspoken.results.replies import Reasoning
+from tests.constraints.walks import failures
 from tests.loops import in_one_item
-from tools.constraints.main import failures
 
 #: Formats whose calls, JSON objects, Python calls, bare words and tuples differ from each other.
 FORMATS = (
@@ -40,7 +40,7 @@ def test_rendered_actions_are_accepted(format: str):
 
 @in_one_item("format", FORMATS)
 def test_what_is_let_through_is_read(format: str):
-    """Random models write actions; `python -m tools.constraints --actions` lets them write much more."""
+    """Random models write actions; `python -m tools.constraints --kind actions` lets them write much more."""
     for engine, walks in (("llguidance", 3), ("gbnf", zlib.crc32(format.encode()) % 3 == 0)):
         found = list(failures(format, engine, int(walks), 1, kind="actions"))
         assert all(kind in ("", "too long") for kind, _ in found), (engine, found)

@@ -10,7 +10,7 @@ from constraint_walks import random_text
 from pydantic import BaseModel, Field
 
 from outspoken.payloads import PayloadRegistry, PayloadType
-from tools.constraints.main import failures
+from tests.constraints.walks import failures
 
 
 class Value(BaseModel):

@@ -87,7 +87,7 @@ def kept(text: str) -> set[str]:
 def copy_project(folder: Path) -> None:
     """Copy the project, with some of its formats."""
     for name in COPIED:
-        copytree(TOP / name, folder / name, ignore=ignore_patterns("__pycache__", ".hypothesis"))
+        copytree(TOP / name, folder / name, ignore=ignore_patterns("__pycache__", ".hypothesis", "pages"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (folder / name).write_bytes((TOP / name).read_bytes())
     copied = Checkout(folder)
@@ -96,7 +96,6 @@ def copy_project(folder: Path) -> None:
         for path in (copied.grammars / "compiled").glob(f"{name}.*"):
             path.unlink()
         (copied.snapshots / f"{name}.ambr").unlink()
-        rmtree(copied.grammars / "pages" / name)
         rmtree(copied.corpus / name)
 
 

@@ -35,6 +35,8 @@ WRITTEN = (
     NOTATION,
     TOP / "tools" / "README.md",
     TOP / "tests" / "examples" / "README.md",
+    TOP / ".github" / "CHANGELOG.md",
+    TOP / ".github" / "CONTRIBUTING.md",
     *sorted((TOP / "src").rglob("README.md")),
 )
 #: Guides for people who use the library, each with a table of contents and a complete program.
@@ -67,7 +69,9 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def label(path: Path) -> str:
-    """The folder of a README, relative to the checkout; `top` for the one at its top."""
+    """The folder of a README, relative to the checkout; `top` for the one at its top. Others have their own names."""
+    if path.name != "README.md":
+        return path.stem
     return "top" if path == README else path.parent.relative_to(TOP).as_posix()
 
 

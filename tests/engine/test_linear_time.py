@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from outspoken.authoring.fuzz.repetitions import Repetition, check_steps, example_of, main, repetitions
-from outspoken.grammar.registry import names
+from outspoken.grammar.registry import header, names
 from outspoken.providers import LLMResponseParser, ProviderStream
+from tests.invariants.cost import Repetition, calls_to_read, repetitions
 
 #: What took more than linear time once: refused places that have the same end, entries that never end.
 HOSTILE = [
@@ -24,30 +24,28 @@ HOSTILE = [
 @pytest.mark.parametrize(("name", "beginning", "unit"), HOSTILE)
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
     for pieces in (0, 256):
-        assert check_steps(name, Repetition(beginning, unit), pieces, (4_000, 16_000)) is None
+        check_steps(name, Repetition(beginning, unit), pieces)
 
 
 def test_repeated_tokens_take_linear_steps() -> None:
-    for name in sorted(names())[::8]:  # `python -m tools.fuzz.repetitions` reads them all
+    """One repetition in many; take them all without `random.choice`, in hours."""
+    for name in sorted(names())[::8]:
         random = Random(name)
-        chosen = random.choice(repetitions(name, example_of(name)))
-        assert check_steps(name, chosen, random.choice((0, 64)), (4_000, 16_000)) is None
+        check_steps(name, random.choice(repetitions(name, header(name).example)), random.choice((0, 64)))
+
+
+def check_steps(name: str, repetition: Repetition, pieces: int) -> None:
+    """Four times the text may take six times the calls of functions."""
+    calls_to_read(name, repetition.text(4_000), pieces)  # what is compiled once is not counted
+    less, more = [calls_to_read(name, repetition.text(size), pieces) for size in (4_000, 16_000)]
+    assert more <= 6 * less, (name, repetition, pieces)
 
 
 def test_repetitions_are_tokens_behind_beginnings() -> None:
-    found = repetitions("hermes", example_of("hermes"))
+    found = repetitions("hermes", header("hermes").example)
     assert Repetition("", "<tool_call>") in found
     assert Repetition('Let me look that up.\n<tool_call>\n{"name": ', "</tool_call>") in found
     assert len(set(found)) == len(found)
-
-
-def test_quadratic_reading_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("outspoken.authoring.fuzz.repetitions.seconds", lambda task: 0.1)  # pyright: ignore
-    assert main(["text", "--every", "5", "--pieces", "0"]) == 0
-    times = iter([0.1, 0.7] * 1_000)
-    monkeypatch.setattr("outspoken.authoring.fuzz.repetitions.seconds", lambda task: next(times))  # pyright: ignore
-    assert main(["text", "--every", "5", "--pieces", "0"]) == 1
-    assert "text whole: 0.1, 0.7: " in capsys.readouterr().out
 
 
 # provider chunks

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from outspoken import parse, render, stream
-from outspoken.authoring.fuzz.cost import cost
-from outspoken.authoring.fuzz.invariants import ParseArguments
-from outspoken.authoring.fuzz.mutations import Mutator
+from outspoken.authoring.fuzz.checks import ParseArguments
+from outspoken.authoring.fuzz.texts import damaged
 from outspoken.fast_path import detection, reader
 from outspoken.grammar import registry
 from outspoken.parsing.options import read_options
@@ -26,6 +25,7 @@ from outspoken.results.events import Done
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
 from tests.cases import CASES, FORMATS
+from tests.invariants.cost import cost
 
 #: The sound cases that are left to the parser, by format. Most hold markers in prose or in values, which the grammar
 #: refuses there, or are read with a warning.
@@ -121,10 +121,10 @@ def test_fast_path_agrees_with_the_detector() -> None:
 def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None:
     random = Random(format_)
     own = [case for case in CASES if case.format == format_]
-    change = Mutator(random, [case.text for case in own])
+    others = [case.text for case in own]
     for _ in range(CHANGED):
         case = random.choice(own)
-        text, tools = change(case.text), case.options.get("tools")
+        text, tools = damaged(case.text, others, random), case.options.get("tools")
         found = reader.read(text, format_, None, tools, DEFAULT)
         assert found is None or found == by_parser(text, format_, tools), text
         found = detection.read(text, tools, DEFAULT)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from shutil import copy, copytree
+from shutil import copy, copytree, ignore_patterns, rmtree
 from typing import Any
 
 import pytest
 
 import outspoken
 from outspoken import load_format, parse
+from outspoken.authoring.shared.checkout import TOP
+from outspoken.authoring.shared.corpus import Case
 from outspoken.detection.opener_index import opener_index
 from outspoken.detection.openers import Openers
 from outspoken.grammar import registry
@@ -24,13 +27,13 @@ from outspoken.grammar.format_index import VERSION as INDEX_VERSION
 from outspoken.grammar.format_index import index_path
 from outspoken.grammar.header import read_header
 from outspoken.grammar.registry import automaton, compiled_path, generated_path, grammars_folder, names, tables
-from outspoken.grammar.sources import is_current, sources
+from outspoken.grammar.sources import is_current, note_not_compiled, sources
 from outspoken.grammar.tables import VERSION, Tables
 from tests.loops import in_one_item
 from tools import compile as compiler
-from tools.compile import format_index
-from tools.compile.module import module_of, trainer
-from tools.compile.source import WIDTH
+from tools.compile import compiling, record
+from tools.compile.compiling import format_index
+from tools.compile.training import Trainer
 
 NAMES = names()
 #: Some that are built in different ways.
@@ -39,27 +42,27 @@ CALL = '<longcat_tool_call>\n{"name": "save", "arguments": {}}\n</longcat_tool_c
 OTHER = CALL.replace("tool_call", "use")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A copy of some grammars and of all that is shared, which takes the place of all grammars."""
-    copied = tmp_path / "grammars"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of some grammars and of all that is shared, compiled."""
+    copied = tmp_path_factory.mktemp("whole") / "grammars"
     copytree(grammars_folder() / "shared", copied / "shared")
-    (copied / "compiled").mkdir()
-    for path in [grammars_folder() / f"{name}.lark" for name in SOME]:
-        copy(path, copied)
-        copy(compiled_path(path), copied / "compiled")
-    index_path(copied).write_text(format_index({name: tables(name) for name in SOME}).to_json(), "utf-8")
-    registry.use(copied)
     for name in SOME:
-        generated_path(copied / f"{name}.lark").write_text(generated(name), "utf-8")
+        copy(grammars_folder() / f"{name}.lark", copied)
+    registry.use(copied)
+    assert compiler.main(["--jobs", "1"]) == 0
+    registry.use(None)
+    return copied
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of these for one test, which takes the place of all grammars."""
+    copied = tmp_path / "grammars"
+    copytree(whole, copied, ignore=ignore_patterns("__pycache__"))
+    registry.use(copied)
     yield copied
     registry.use(None)
-
-
-@cache
-def generated(name: str) -> str:
-    """The generated module of one of `SOME`. It is trained on formats like it, so it differs where they are missing."""
-    return module_of(name, tables(name), trainer())
 
 
 @pytest.fixture
@@ -77,7 +80,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def files(folder: Path) -> set[str]:
     """The names of the files that are made of the grammars in a folder."""
-    return {path.name for path in (folder / "compiled").iterdir() if path.is_file()}
+    return {path.name for path in (folder / "compiled").iterdir() if path.suffix in (".json", ".py")}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -95,26 +98,19 @@ def change(path: Path, before: str, after: str) -> None:
 # they are current
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_compiled_grammar_is_current_and_equals_its_source(name: str) -> None:
-    path = grammars_folder() / f"{name}.lark"
-    made = compile_grammar(path)
-    text = made.to_json()
-    assert compiled_path(path).read_text("utf-8") == text
-    assert Tables.from_json(text) == made
-    assert tables(name) == made
-    assert made.header == read_header(path.read_text("utf-8"), str(path))
-
-
-def test_compiled_folder_has_no_other_files() -> None:
+def test_everything_is_compiled_as_it_is_now() -> None:
+    assert compiler.is_current(), "run `python -m tools.compile`, or ./tools/test, which does it"
     assert files(grammars_folder()) == {f"{name}.{kind}" for name in NAMES for kind in ("json", "py")} | {"index.json"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_fast_path_is_current(name: str) -> None:
-    written = generated_path(grammars_folder() / f"{name}.lark").read_text("utf-8")
-    assert written == module_of(name, tables(name), trainer())
-    assert max(map(len, written.splitlines())) <= WIDTH
+@in_one_item("name", SOME)
+def test_tables_equal_those_of_the_grammar(name: str) -> None:
+    path = grammars_folder() / f"{name}.lark"
+    made = compile_grammar(path)
+    assert compiled_path(path).read_text("utf-8") == made.to_json()
+    assert Tables.from_json(made.to_json()) == made
+    assert tables(name) == made
+    assert made.header == read_header(path.read_text("utf-8"), str(path))
 
 
 @in_one_item("name", NAMES)
@@ -174,6 +170,25 @@ def test_current_grammars_are_not_compiled_again(folder: Path, compiled: list[st
     assert compiled == []
 
 
+def test_a_checkout_that_is_not_compiled_says_so_once_and_reads_with_the_parser(tmp_path: Path) -> None:
+    (tmp_path / "src").symlink_to(TOP / "src")
+    copytree(grammars_folder(), tmp_path / "grammars", ignore=ignore_patterns("compiled", "pages"))
+    program = f"""
+from outspoken import parse
+for name in ("longcat", "longcat", "text"):
+    print(parse({CALL!r}, name).tool_calls)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ran.stdout == "[ToolCall(save)]\n[ToolCall(save)]\n[]\n"
+    assert ran.stderr == (
+        "the grammars are not compiled, or by another version, so responses are read more slowly: "
+        f"run `python -m tools.compile` in {tmp_path}\n"
+    )
+
+
 # one that is not current is not read
 
 
@@ -224,6 +239,16 @@ def test_missing_compiled_file_is_tolerated(folder: Path, compiled: list[str]) -
     assert compiled == ["longcat"]
 
 
+def test_a_fast_path_for_another_version_of_the_library_is_not_used(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    note_not_compiled.cache_clear()
+    change(generated_path(folder / "longcat.lark"), "    lazy,\n", "    of_another_version,\n")
+    for _ in range(2):
+        assert [call.name for call in parse(CALL, "longcat").tool_calls] == ["save"]
+    assert [(found.levelno, found.name) for found in caplog.records] == [(logging.WARNING, "outspoken")]
+
+
 def test_compiled_file_without_its_source_is_out_of_date(folder: Path) -> None:
     recorded = sources(folder / "longcat.lark")
     assert is_current(folder, recorded)
@@ -246,7 +271,6 @@ def test_index_equals_what_the_grammars_say() -> None:
     assert known.aliases == {name: [*registry.header(name).aliases] for name in NAMES}
     assert known.like == {name: registry.header(name).like for name in NAMES}
     made = format_index({name: tables(name) for name in NAMES})
-    assert index_path(grammars_folder()).read_text("utf-8") == made.to_json()
     assert json.dumps(Openers.from_data(known.openers).to_data()) == json.dumps(made.openers)
 
 
@@ -279,7 +303,7 @@ def test_index_that_is_not_current_is_not_used(folder: Path, damage: str) -> Non
         (folder / "mercury.lark").write_text(text, "utf-8")
     else:
         (folder / "longcat.lark").unlink()
-    assert registry.index() is None
+    assert (registry.index() is None) == (damage != "new")  # a new format is read beside those of the index
     names = {text: parse(text).format for text in (CALL, OTHER)}
     # between tags that no format knows, there is plain JSON
     assert names[CALL] == ("json" if damage in ("grammar", "removed") else "longcat")
@@ -301,49 +325,79 @@ def test_formats_that_are_added_are_detected_beside_those_of_the_index(folder: P
 # the tool
 
 
-def test_tool_compiles_what_is_out_of_date(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def run_tool(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """The exit code of the tool, and what it prints."""
+    code = compiler.main([*arguments] or ["--jobs", "1"])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_tool_compiles_what_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {name: (folder / "compiled" / name).stat().st_mtime_ns for name in files(folder)}
+    assert run_tool(capsys) == (0, "", "")
     change(folder / "longcat.lark", "longcat_tool_call>", "longcat_use>")
-    old = compiled_path(folder / "longcat.lark").read_text("utf-8")
     compiled_path(folder / "json.lark").unlink()
+    change(generated_path(folder / "text.lark"), "FORMAT", "# by hand\nFORMAT")
     (folder / "compiled" / "gone.json").write_text("{}", "utf-8")
     (folder / "compiled" / "gone.py").write_text("", "utf-8")
-    index_path(folder).unlink()
-    stale = {"longcat.json", "longcat.py", "json.json", "gone.json", "gone.py", "index.json"}
 
-    assert compiler.main(["--check"]) == 1
-    printed = capsys.readouterr()
-    assert set(printed.out.splitlines()) == {f"out of date: {name}" for name in stale}
-    assert compiled_path(folder / "longcat.lark").read_text("utf-8") == old
-
-    assert compiler.main([]) == 0
-    printed = capsys.readouterr()
-    assert set(printed.out.splitlines()) == {
-        *[f"written: {name}" for name in ("longcat.json", "longcat.py", "json.json", "index.json")],
-        *[f"removed: {name}" for name in ("gone.json", "gone.py")],
-    }
+    assert run_tool(capsys) == (0, "compiled: json, longcat, text\n", "")
     assert {Path(name).stem for name in files(folder)} == {*SOME, "index"}
+    written = {name for name, time in before.items() if (folder / "compiled" / name).stat().st_mtime_ns != time}
+    assert written == {"longcat.json", "longcat.py", "json.json", "text.py", "index.json"}
+    assert run_tool(capsys) == (0, "", "")
+    registry.use(folder)
+    assert parse(OTHER).format == "longcat"
 
-    assert compiler.main(["--check"]) == 0
-    assert compiler.main([]) == 0
-    assert capsys.readouterr() == ("", "")
+
+def test_an_import_counts_for_all_that_import_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    importing = {name for name in SOME if "shared/json_call.lark" in tables(name).sources}
+    assert {"longcat"} <= importing < {*SOME}
+    with (folder / "shared" / "json_call.lark").open("a", encoding="utf-8") as file:
+        file.write("\n// a comment\n")
+    assert run_tool(capsys) == (0, f"compiled: {', '.join(sorted(importing))}\n", "")
 
 
-def test_tool_creates_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fast_path_depends_on_the_responses_that_it_is_trained_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [Case("longcat", "ok", "one", CALL)]
+    keys: dict[str, set[str]] = {"longcat": set(), "harmony": set()}
+    for more in ([], [Case("longcat", "ok", "two", f"{CALL}\n{CALL}")]):
+        trainer = Trainer(cases + more)
+        monkeypatch.setattr(compiling, "trainer", lambda trainer=trainer: trainer)
+        for name, found in keys.items():
+            ((key, source),) = compiling._modules({}, [name])  # pyright: ignore[reportPrivateUsage]
+            assert source
+            found.add(key)
+            assert compiling._modules({name: key}, [name]) == [(key, "")]  # pyright: ignore[reportPrivateUsage]
+    assert {name: len(found) for name, found in keys.items()} == {"longcat": 2, "harmony": 1}
+
+
+def test_another_compiler_compiles_everything(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiler.is_current()
+    monkeypatch.setattr(record, "compiler", lambda: "another")
+    assert not compiler.is_current()
+
+
+def test_a_record_that_cannot_be_read_counts_for_nothing(folder: Path) -> None:
+    (folder / "compiled" / ".record").write_text('{"inputs": "", "files": {"json.py": 0}}', "utf-8")
+    assert record.Record.read(folder).files == {}
+
+
+def test_several_processes_make_the_same_in_a_new_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(folder)
-    (folder / "compiled").rename(folder / "moved")
-    assert compiler.main([]) == 0
+    rmtree(folder / "compiled")
+    assert run_tool(capsys, "--jobs", "2") == (0, f"compiled: {', '.join(SOME)}\n", "")
     assert contents(folder) == before
-    assert len(capsys.readouterr().out.splitlines()) == 2 * len(SOME) + 1
 
 
 def test_tool_reports_grammar_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(folder / "longcat.lark", '_CALL_OPEN: "', '_CALL_OPEN: /x$/ | "')
     before = contents(folder)
-    assert compiler.main([]) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err == (
+    message = (
         f"{folder / 'longcat.lark'}: terminal `_CALL_OPEN` cannot be read in a stream: "
         "`$` is true at the end of every chunk; the end of the text needs no marker\n"
     )
+    assert run_tool(capsys) == (1, "", message)
     assert contents(folder) == before

@@ -19,6 +19,9 @@ NAMES = HOUSE.names()
 PACKAGE = Path(outspoken.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
+#: A grammar has at most so many lines. What several formats have lies in `shared`.
+LONGEST = 70
+
 #: Formats whose names are also words of their own, or those of companies whose APIs are read.
 WORDS = {"text", "json", "cohere", "mistral"}
 
@@ -30,12 +33,19 @@ def test_there_are_grammars() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_check_finds_nothing_wrong(name: str) -> None:
-    wrong = [finding.diagnostic for finding in findings(HOUSE, name) if finding.diagnostic.severity != "note"]
+    wrong = [finding for finding in findings(HOUSE, name) if finding.severity != "note"]
     assert "\n".join([diagnostic.frame() for diagnostic in wrong]) == ""
 
 
 def test_check_finds_nothing_wrong_in_shared_files() -> None:
-    assert "\n".join([finding.diagnostic.frame() for finding in shared_findings(HOUSE)]) == ""
+    assert "\n".join([finding.frame() for finding in shared_findings(HOUSE)]) == ""
+
+
+@in_one_item("path", sorted(HOUSE.grammars.rglob("*.lark")))
+def test_grammars_are_short_and_without_needless_blanks(path: Path) -> None:
+    lines = path.read_text("utf-8").splitlines()
+    assert len(lines) <= LONGEST
+    assert [line for line in lines if line != line.rstrip() or "\t" in line] == []
 
 
 # the rest of the house

@@ -140,7 +140,7 @@ def test_repeated_arguments_become_lists() -> None:
     assert json.loads(cut.arguments_text + "}") == cut.arguments
     call = {"name": "alarm", "arguments": {"hour": [7, 9]}}
     assert parse(render(call, name), name, tools=[{"name": "alarm", "parameters": {}}]).status == "ok"
-    with pytest.raises(GrammarError, match="`repeated` is one of list"):
+    with pytest.raises(GrammarError, match="`repeated` cannot be `first`"):
         read_header("// format:  x\n// repeated: first\n", "x.lark")
 
 

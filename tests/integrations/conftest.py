@@ -1,4 +1,4 @@
-"""Collects the tests of a framework only where it can be imported: `python -m tools.integrations` runs all of them."""
+"""Collects the tests of a framework only where it can be imported: tools/integrations/noxfile.py runs all of them."""
 
 from __future__ import annotations
 

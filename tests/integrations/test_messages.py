@@ -14,6 +14,7 @@ from outspoken import parse
 from outspoken.integrations import MissingPackageError
 from outspoken.integrations.framework import Framework
 from outspoken.integrations.messages import CallIds, damage, has_failed_call, identified_calls, retry_message
+from outspoken.results.packages import install_command
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
 from tools.integrations.frameworks import FRAMEWORKS, GROUPS
 
@@ -85,19 +86,19 @@ def test_the_retry_message_names_each_problem_and_asks_again() -> None:
             Framework("tides", "tide-tables", "2.1"),
             "tide_tables.charts",
             "`tide-tables` is not installed; `outspoken.integrations.tides` needs `tide-tables` 2.1 or newer "
-            "(`pip install 'outspoken[tides]'`)",
+            f"(`{install_command('tides')}`)",
         ),
         (
             Framework("tides", "pytest", "900"),
             "pytest",
             f"`pytest` {pytest.__version__} is installed; `outspoken.integrations.tides` needs `pytest` 900 or newer "
-            "(`pip install 'outspoken[tides]'`)",
+            f"(`{install_command('tides')}`)",
         ),
         (
             Framework("tides", "pytest", "1"),
             "json.tides",
             "the installed `pytest` has no usable `json.tides` (No module named 'json.tides'); "
-            "`outspoken.integrations.tides` needs `pytest` 1 or newer (`pip install 'outspoken[tides]'`)",
+            f"`outspoken.integrations.tides` needs `pytest` 1 or newer (`{install_command('tides')}`)",
         ),
     ],
 )
@@ -154,5 +155,5 @@ def test_an_integration_without_its_framework_says_so() -> None:
         try:
             import_module(FRAMEWORKS[name].module)
         except ImportError:
-            with pytest.raises(MissingPackageError, match=rf"`pip install 'outspoken\[{name}\]'`"):
+            with pytest.raises(MissingPackageError, match=re.escape(install_command(name))):
                 import_module(f"outspoken.integrations.{name}")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import REPAIR_LIMITS, RepairedValue, RepairLimit
+from tests.invariants.cost import calls_in
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(

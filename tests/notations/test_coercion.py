@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outspoken import parse, stream
-from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
+from tests.invariants.cost import calls_in
 from tests.loops import in_one_item
 
 KINDS = ["null", "boolean", "integer", "number", "string", "object", "array"]

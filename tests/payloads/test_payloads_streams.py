@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken import PayloadParsed, TextDelta
-from outspoken.authoring.fuzz.cost import calls_in
 from outspoken.json.scanner import BracketCounter
 from outspoken.payloads import PayloadPreview, PayloadRegistry, PayloadSettings, PayloadType
 from outspoken.results.message_text import MessageBuilder
 from outspoken.results.printing import one_line
+from tests.invariants.cost import calls_in
 from tests.payloads.payload_streams import check_chunks, events_of
 
 REGISTRY = PayloadRegistry(

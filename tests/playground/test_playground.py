@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 from outspoken import formats
 from outspoken.cli.main import main
 from outspoken.grammar import registry
-from outspoken.playground import PlaygroundError, begin_with, write
 from outspoken.playground.answers import ANSWERS, TARGETS
 from outspoken.playground.app import Playground
-from outspoken.playground.given import MOST_CHARS, Given
-from outspoken.playground.sharing import shared
+from outspoken.playground.given import MOST_CHARS, Given, shared
+from outspoken.playground.run import begin_with, write
+from outspoken.terminal.errors import UsageError
 from tests.serving.serving import Server
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>'
@@ -117,7 +117,7 @@ def test_a_wrong_grammar_is_reported_with_its_place(
 @pytest.mark.parametrize(
     ("fields", "field", "says"),
     [
-        ({"tools": '[{"name": "f",}]'}, "tools", "line 1, column 15"),
+        ({"tools": '[{"name": "f" 1}]'}, "tools", "line 1, column 15"),
         ({"tools": '{"name": "f"}'}, "tools", "no list"),
         ({"tools": "[3]"}, "tools", ""),
         ({"tools": "[" * 20_000}, "tools", ""),
@@ -158,7 +158,7 @@ def test_the_grammar_the_constraint_and_the_call_in_another_format(client: TestC
 
 def test_candidates_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outspoken.parsing.inspection.registry.names", lambda: ("hermes", "json", "text"))
-    found = ANSWERS["candidates"]({"given": {"text": TEXT + " " * 10_000}})
+    found = ANSWERS["candidates"](Given(text=TEXT + " " * 10_000), {})
     assert [one["format"] for one in found["candidates"]][:1] == ["hermes"]
     assert found["candidates"][0]["calls"] == ["get_weather"]
     assert found["read"] == 6_000
@@ -226,7 +226,7 @@ def test_work_that_takes_too_long_is_given_up_and_the_next_request_is_answered()
 
 
 def test_work_that_nobody_waits_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outspoken.playground.lanes._PATIENCE", 0.05)
+    monkeypatch.setattr("outspoken.playground.worker._PATIENCE", 0.05)
     playground = Playground()
     with Server(playground.app()) as server, httpx.Client(base_url=server.url) as client:
         quick, slow = ({"given": {"text": text}} for text in (TEXT, SLOW[:MOST_CHARS]))
@@ -264,7 +264,7 @@ def test_a_saved_file_is_told_from_a_response() -> None:
     for text in (TEXT, "", "{", "{}", "[]", "<!doctype html><p>Hi.", saved[:-1]):
         assert shared(text) is None
     for damaged in ('{"kind": "outspoken-playground"}', saved.replace('"hermes"', "3")):
-        with pytest.raises(PlaygroundError, match=r"^x\.json is a saved file that is damaged: `"):
+        with pytest.raises(UsageError, match=r"^x\.json is a saved file that is damaged: `"):
             begin_with(damaged, "x.json")
 
 

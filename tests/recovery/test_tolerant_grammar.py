@@ -17,7 +17,8 @@ from outspoken.recovery.path import RecoveryPath, Region
 from outspoken.recovery.search import recover
 from outspoken.trees.lark_parser import TokenLexer
 from tests.cases import CORPUS
-from tools.damage.markup_cases import bases, damaged_texts
+from tools.damage.markup import damaged_texts
+from tools.damage.responses import bases
 
 
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder"])

@@ -11,10 +11,10 @@ import anthropic
 import httpx
 import pytest
 from starlette.responses import Response
-from tests.serving.serving.test_serve_responses import CHAT_TOOLS, PARALLEL, SCHEMA, TEXT, Front, answer
 
 from outspoken.constraints import constraint
 from tests.serving.serving import chunk, completion, event, proxied, streaming, until, whole, written
+from tests.serving.test_serve_responses import CHAT_TOOLS, PARALLEL, SCHEMA, TEXT, Front, answer
 
 TOOLS: Any = [
     {"name": "tide", "description": "The hour.", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}},

@@ -7,11 +7,11 @@ import logging
 from typing import Any
 
 import pytest
-from tests.serving.serving.test_serve import TEXT, TOOLS, asked, check_weather, client, streamed
 
 from outspoken.constraints import constraint
 from outspoken.serving.settings import ServerSettings, ServerStartError
 from tests.serving.serving import completion, proxied, streaming, whole, written
+from tests.serving.test_serve import TEXT, TOOLS, asked, check_weather, client, streamed
 
 LOOSE: Any = [
     {

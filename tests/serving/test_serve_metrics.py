@@ -12,11 +12,12 @@ import anthropic
 import httpx
 import openai
 import pytest
-from tests.serving.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
-from tests.serving.serving.test_serve_responses import TEXT, Front, answer
 
+from outspoken.results.packages import install_command
 from outspoken.serving.app import Proxy
 from tests.serving.serving import Server, chunk, event, proxied, streaming, until, whole, written
+from tests.serving.test_serve_failures import Endless, _ask  # pyright: ignore[reportPrivateUsage]
+from tests.serving.test_serve_responses import TEXT, Front, answer
 
 PATHS = {"chat_completions": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
 BODY: Any = {"model": "m", "max_tokens": 9}
@@ -124,7 +125,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ask(front, "messages").status_code == 200
         found = httpx.get(f"{front.url}/metrics")
     assert (found.status_code, found.json()["error"]["code"]) == (501, "no_metrics")
-    assert "pip install 'outspoken[serve]'" in found.json()["error"]["message"]
+    assert install_command("serve") in found.json()["error"]["message"]
 
 
 # ids and the log

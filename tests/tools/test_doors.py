@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from outspoken import parse
@@ -41,7 +39,7 @@ def test_bare_places_are_read_alike(corpus: dict[str, list[str]]) -> None:
     texts = [f"{before}{place}{after}" for place in places for before, after in [
         ("", ""), ("At ", " it is."), ("<think>a [0.1, 0.2]</think>\n", "\r\n"), ("[0.1, 0.2]\n", f"\n{dict_}"),
     ]]  # fmt: skip
-    assert [found for number, text in enumerate(texts) for found in disagreements("showui", text, Random(number))] == []
+    assert [found for text in texts for found in disagreements("showui", text)] == []
     assert len(parse("<think>a</think>\n[0.73, 0.21]", "showui").actions) == 1
     assert run(["showui"], 12, corpus=corpus) == (12, [])
 
@@ -65,5 +63,5 @@ def test_the_object_that_was_asked_for_is_taken(name: str) -> None:
 def test_a_key_of_another_object_makes_no_call() -> None:
     """A condition on what follows an opening brace does not look beyond the object."""
     text = 'Such is {"name": "moss"}. {"name": "find_book", "args": {"title": "Moss"}}'
-    assert disagreements("gemini_computer_use", text, Random(0)) == []
+    assert disagreements("gemini_computer_use", text) == []
     assert [call.name for call in parse(text, "gemini_computer_use").tool_calls] == ["find_book"]

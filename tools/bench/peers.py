@@ -45,54 +45,11 @@ SEVERAL = ((2, 40), (4, 100), (6, 260))
 #: formats whose parsers of the peer take minutes for several calls
 SLOW_PEERS = ("pythonic",)
 
-#: format, and the peer's module and class for it
-PEERS = {
-    "apertus": ("apertus2509_detector", "Apertus2509Detector"),
-    "beam": ("beam_detector", "BeamDetector"),
-    "cohere_command4": ("cohere_command4_detector", "CohereCommand4Detector"),
-    "deepseek_v3": ("deepseekv3_detector", "DeepSeekV3Detector"),
-    "deepseek_v3_1": ("deepseekv31_detector", "DeepSeekV31Detector"),
-    "deepseek_v3_2": ("deepseekv32_detector", "DeepSeekV32Detector"),
-    "deepseek_v4": ("deepseekv4_detector", "DeepSeekV4Detector"),
-    "deepseek_v4_1": ("deepseekv41_detector", "DeepSeekV41Detector"),
-    "dots": ("dots_detector", "DotsToolDetector"),
-    "gemma4": ("gemma4_detector", "Gemma4Detector"),
-    "gigachat3": ("gigachat3_detector", "GigaChat3Detector"),
-    "gigachat3_5": ("gigachat35_detector", "GigaChat35Detector"),
-    "glm_4_5": ("glm4_moe_detector", "Glm4MoeDetector"),
-    "harmony": ("gpt_oss_detector", "GptOssDetector"),
-    "hermes": ("hermes_detector", "HermesDetector"),
-    "hy_v3": ("hunyuan_detector", "HunyuanDetector"),
-    "inkling": ("inkling_detector", "InklingDetector"),
-    "internlm": ("internlm_detector", "InternlmDetector"),
-    "iquest_q1": ("iquest_q1_detector", "IQuestQ1Detector"),
-    "k2_horizon": ("k2_v3_detector", "K2V3Detector"),
-    "kimi_k2": ("kimik2_detector", "KimiK2Detector"),
-    "kimi_k3": ("kimik3_detector", "KimiK3Detector"),
-    "lfm2": ("lfm2_detector", "Lfm2Detector"),
-    "llama3_json": ("llama32_detector", "Llama32Detector"),
-    "minicpm5": ("minicpm5_detector", "MiniCPM5Detector"),
-    "minimax_m2": ("minimax_m2", "MinimaxM2Detector"),
-    "minimax_m3": ("minimax_m3", "MinimaxM3Detector"),
-    "mistral": ("mistral_detector", "MistralDetector"),
-    "muse": ("muse_glimmer_detector", "MuseGlimmerDetector"),
-    "pythonic": ("pythonic_detector", "PythonicDetector"),
-    "qwen3_coder": ("qwen3_coder_detector", "Qwen3CoderDetector"),
-    "step3": ("step3_detector", "Step3Detector"),
-}
-
-#: spellings that the peer needs in place of ours; we read both
-SPELLINGS = {
-    "harmony": (
-        (f"final<|message|>{LEAD}<|start|>", f"analysis<|message|>{LEAD}<|end|><|start|>"),
-        (
-            " to=functions.save_note<|channel|>commentary json",
-            "<|channel|>commentary to=functions.save_note <|constrain|>json",
-        ),
-    ),
-    "hy_v3": ((":opensource>", ">"),),
-    "internlm": (("><|plugin|>", "> <|plugin|>"),),
-}
+_DATA: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+#: By format, the peer's module and class for it.
+PEERS: dict[str, tuple[str, str]] = _DATA["detectors"]
+#: Spellings that the peer needs in place of ours; we read both.
+_SPELLINGS: dict[str, list[tuple[str, str]]] = _DATA["spellings"]
 
 Calls = list[tuple[str, dict[str, Any]]]
 Sizes = tuple[tuple[int, int], ...]
@@ -118,7 +75,7 @@ def response(format_: str, calls: int, size: int, lead: str = LEAD) -> str:
             text = render(segments, format_, tools=TOOLS)
         except RenderError:
             continue
-        for ours, theirs in SPELLINGS.get(format_, ()):
+        for ours, theirs in _SPELLINGS.get(format_, ()):
             text = text.replace(ours, theirs)
         return text
     return header(format_).example
@@ -134,14 +91,21 @@ def cut_at_tags(text: str) -> list[str]:
     return re.findall(r"<[^<>\s]{1,40}>|[^<]{1,4}|<", text)
 
 
+#: the folder with the module that loads the peer's parsers
+FOLDER = Path(os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench"))
+
+
+@cache
 def load_peers() -> Any:
     """The module that loads the peer's parsers, or None."""
-    folder = Path(os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench"))
-    if not (folder / "peers.py").exists():
+    if not (FOLDER / "peers.py").exists():
         return None
-    sys.path.insert(0, str(folder))
+    sys.path.insert(0, str(FOLDER))
     try:
-        return importlib.import_module("peers")
+        peers = importlib.import_module("peers")
+        sys.meta_path.insert(0, sys.meta_path.pop())  # its stand-ins come before real packages
+        importlib.import_module("sglang.srt.function_call.base_format_detector")  # it needs other packages
+        return peers
     except Exception as error:  # whatever keeps a peer from loading, the rest can be measured
         print(f"(the peer's parsers cannot be loaded: {error})")
         return None
@@ -203,50 +167,46 @@ def own_calls(text: str, format_: str) -> Calls:
     return [(call.name, call.arguments) for call in parse(text, format_, tools=GIVEN).tool_calls]
 
 
+def _in_pieces(peer: Peer, cut: Callable[[str], list[str]], text: str) -> Calls:
+    return peer.streamed(cut(text))
+
+
 class Case:
     """What is measured of a format: its responses, and the peer's parser where it finds the same calls in them.
 
     Where it does not, it is offered them without the text before the calls, one call each, and with tags in one piece.
-    If it finds other calls then, too, `fault` says so, and `peer` is None.
+    If it finds other calls then, too, `note` says so, and `peer` is None.
     """
 
     def __init__(self, peers: Any, format_: str, sizes: Sizes, *, stream: bool = False) -> None:
-        self.format, self.fault = format_, ""
+        self.format, self.note = format_, ""
         self.peer: Peer | None = Peer(peers, format_) if peers else None
         single = tuple([(1, size) for _, size in sizes])
         offers = itertools.product((cut, cut_at_tags) if stream else (cut,), dict.fromkeys((sizes, single)), (LEAD, ""))
-        for self.cut, self.sizes, lead in offers:
-            self.texts = [response(format_, *size, lead) for size in self.sizes]
-            if own := self._fault(lambda text: own_calls(text, format_)):
+        for self.cut, offered, lead in offers:
+            self.texts = [response(format_, *size, lead) for size in offered]
+            if own := self._fault(lambda text: own_calls(text, format_), offered):
                 raise AssertionError(f"`{format_}` {own} in our own parser")
-            found = self._peers_fault(stream=stream)
-            if not found:
+            if self.peer is None:
                 return
-            self.fault = self.fault or found
-        self.peer = None
-        self.cut = cut
+            read = partial(_in_pieces, self.peer, self.cut) if stream else self.peer.calls
+            found = self._fault(read, offered)
+            if not found:
+                is_less = offered != sizes
+                notes = ["one call each" * is_less, "tags in one piece" * (self.cut is cut_at_tags)]
+                self.note = ", ".join(filter(None, notes))
+                return
+            self.note = self.note or f"the peer {found}"
+        self.peer, self.cut = None, cut
         self.texts = [response(format_, *size) for size in sizes]
 
     def pieces(self) -> list[str]:
         """The first response in pieces."""
         return self.cut(self.texts[0])
 
-    def note(self) -> str:
-        """In what the responses differ from what was asked for."""
-        if self.fault and self.peer is None:
-            return f"the peer {self.fault}"
-        calls = "one call each" if self.fault and all(n == 1 for n, _ in self.sizes) and len(self.sizes) > 1 else ""
-        tags = "tags in one piece" if self.cut is cut_at_tags else ""
-        return ", ".join([part for part in (calls, tags) if part])
-
-    def _peers_fault(self, *, stream: bool) -> str:
-        peer = self.peer
-        if peer is None:
-            return ""
-        return self._fault((lambda text: peer.streamed(self.cut(text))) if stream else peer.calls)
-
-    def _fault(self, read: Callable[[str], Calls]) -> str:
-        for text, size in zip(self.texts, self.sizes, strict=True):
+    def _fault(self, read: Callable[[str], Calls], sizes: Sizes) -> str:
+        """How the calls that are found differ from those in the texts; "" if they do not."""
+        for text, size in zip(self.texts, sizes, strict=True):
             if found := fault(partial(read, text), wanted(*size)):
                 return found
         return ""

@@ -1,4 +1,4 @@
-"""What new processes cost: imports, the first responses, and memory. Bytecode is cached before anything is measured."""
+"""What new processes cost: imports, the first responses, and the first damaged one. Bytecode is cached beforehand."""
 
 from __future__ import annotations
 
@@ -15,39 +15,42 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from outspoken.authoring.shared.checkout import TOP
+from outspoken import Parser
 
-from .peers import PEERS, TOOLS, Case, body, response
+from .peers import FOLDER, PEERS, TOOLS, Case, response
 
 #: the first responses of a process: the calls of each, and the size of their longest argument
-FIRST = tuple([(1 + i % 3, 40 + 12 * i) for i in range(50)])
+_FIRST = tuple([(1 + i % 3, 40 + 12 * i) for i in range(50)])
+#: formats whose first damaged response is measured
+_DAMAGED = ("hermes", "qwen3_coder", "react_json")
 
-_READ = """
-import json, sys, time
-from outspoken import parse
-given = json.load(open(sys.argv[1]))
-from outspoken.notations.tools import Tools
-format, texts, tools = given["format"], given["texts"], Tools.of(given["tools"])
+_TIMED = """
 times = []
-for text in texts:
+for text in given["texts"]:
     start = time.perf_counter()
-    parse(text, format, tools=tools)
+    read(text)
     times.append(time.perf_counter() - start)
 print(json.dumps(times))
 """
-_PEER_READ = """
+_OURS = """
+import json, sys, time
+from outspoken import parse
+from outspoken.notations.tools import Tools
+given = json.load(open(sys.argv[1]))
+tools = Tools.of(given["tools"])
+def read(text):
+    parse(text, given["format"], tools=tools)
+"""
+_PEERS = """
 import importlib, json, sys, time
 given = json.load(open(sys.argv[1]))
 sys.path.insert(0, given["folder"])
 import peers
+sys.meta_path.insert(0, sys.meta_path.pop())
 maker = getattr(importlib.import_module("sglang.srt.function_call." + given["module"]), given["class"])
 tools = [peers.Tool(function=peers.Function(**tool["function"])) for tool in given["tools"]]
-times = []
-for text in given["texts"]:
-    start = time.perf_counter()
+def read(text):
     maker().detect_and_parse(text, tools)
-    times.append(time.perf_counter() - start)
-print(json.dumps(times))
 """
 
 
@@ -65,100 +68,77 @@ class Processes:
         command = [sys.executable, "-c", program, str(self._given)]
         return subprocess.run(command, check=True, env=self._environment, stdout=subprocess.PIPE, text=True).stdout
 
-    def times(self, program: str, given: object, rounds: int) -> list[float]:
-        """The least times that a program prints, in milliseconds, after a first run that caches bytecode.
+    def times(self, reader: str, given: object, rounds: int) -> list[float]:
+        """The least time of each text, in milliseconds, after a first run that caches bytecode.
 
         A program that takes seconds runs only once.
         """
-        runs: list[list[float]] = [json.loads(self.run(program, given))]
+        runs: list[list[float]] = [json.loads(self.run(reader + _TIMED, given))]
         if sum(runs[0]) < 1:
-            runs = [json.loads(self.run(program, given)) for _ in range(rounds)]
+            runs = [json.loads(self.run(reader + _TIMED, given)) for _ in range(rounds)]
         return [1e3 * min(times) for times in zip(*runs, strict=True)]
 
 
 @contextmanager
-def processes() -> Generator[Processes]:
+def _processes() -> Generator[Processes]:
     """Processes with a cache of bytecode that is removed at the end."""
     with tempfile.TemporaryDirectory() as folder:
         yield Processes(Path(folder))
 
 
+def read_lines(lines: list[str]) -> int:
+    """Read responses in hermes from JSON lines, in a process of a pool."""
+    parser = Parser("hermes")
+    return len([parser.parse(json.loads(line)["text"]).model_dump() for line in lines])
+
+
 def imports(_: Any, rounds: int) -> None:
-    """Whole processes, as ratios to one that imports pydantic."""
-    print("\nwhole processes, to `import pydantic`")
+    """A process that imports Outspoken, or parses once, compared with one that imports pydantic."""
     call = '<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>'
     programs = {
         "import pydantic": "import pydantic",
-        "one pydantic model": "from pydantic import BaseModel\nclass Model(BaseModel):\n    x: int",
         "import outspoken": "import outspoken",
         "first parse, format named": f"import outspoken; outspoken.parse('{call}', 'hermes')",
         "first parse, format open": f"import outspoken; outspoken.parse('{call}')",
     }
     best = dict.fromkeys(programs, math.inf)
-    with processes() as fresh:
-        for program in programs.values():
-            fresh.run(program)
-        for _ in range(max(rounds // 2, 5)):
+    with _processes() as fresh:
+        for turn in range(max(rounds // 2, 5) + 1):
             for label, program in programs.items():
                 start = time.perf_counter()
                 fresh.run(program)
-                best[label] = min(best[label], time.perf_counter() - start)
+                taken = time.perf_counter() - start
+                best[label] = min(best[label], taken) if turn else math.inf
     for label, seconds in best.items():
         print(f"  {label:44} {seconds * 1e3:9.1f} ms {seconds / best['import pydantic']:9.2f}")
 
 
 def warm(peers: Any, rounds: int) -> None:
-    """The first responses of a process: all together, and how far the slowest but for the first is above the median."""
-    print(f"\nfirst {len(FIRST)} responses of a process, ms                 named            open            peer")
-    print(f"  {'':40}    all  stall      all  stall      all  stall")
+    """The first 50 responses of a process, named, detected and with the peer: ms for all, and the longest stall."""
+    print(f"  {'':40}  named: all  stall    open: all  stall    peer: all  stall")
     worst: dict[str, tuple[float, str]] = {}
-    with processes() as fresh:
+    with _processes() as fresh:
         for name in PEERS:
-            case = Case(peers, name, FIRST)
+            case = Case(peers, name, _FIRST)
             given = {"format": name, "texts": case.texts, "tools": TOOLS}
-            runs = {"named": (_READ, given), "open": (_READ, {**given, "format": "auto"})}
+            runs = {"named": (_OURS, given), "open": (_OURS, {**given, "format": "auto"})}
             if case.peer:
                 module, maker = PEERS[name]
-                folder = os.environ.get("OUTSPOKEN_PEERS", TOP.parent / "shared" / "bench")
-                runs["peer"] = _PEER_READ, {**given, "folder": str(folder), "module": module, "class": maker}
-            cells: list[str] = []
-            for label, (program, input) in runs.items():
-                times = fresh.times(program, input, max(rounds // 8, 2))
-                figures = {f"{label}, all": sum(times), f"{label}, stall": max(times[1:]) - statistics.median(times)}
-                cells += [f"{figure:6.2f}" for figure in figures.values()]
-                for key, figure in figures.items():
-                    worst[key] = max(worst.get(key, (0.0, "")), (figure, name))
-            print(f"  {name:40} {cells[0]} {cells[1]}   {cells[2]} {cells[3]}   {' '.join(cells[4:])}", flush=True)
-    for key, (figure, name) in worst.items():
-        print(f"  {f'worst {key}':40} {figure:6.2f}   ({name})")
+                runs["peer"] = _PEERS, {**given, "folder": str(FOLDER), "module": module, "class": maker}
+            cells = ""
+            for label, (reader, input) in runs.items():
+                times = fresh.times(reader, input, max(rounds // 8, 2))
+                stall = max(times[1:]) - statistics.median(times)
+                cells += f"  {sum(times):10.2f} {stall:6.2f}"
+                worst[label] = max(worst.get(label, (0.0, "")), (sum(times), name))
+            print(f"  {name:40}{cells}", flush=True)
+    print("  worst: " + ", ".join([f"{label} {figure:.2f} ({name})" for label, (figure, name) in worst.items()]))
 
 
-#: the size of a text whose memory is measured, and the formats that write it
-LARGE, LARGE_FORMATS = 9_000_000, ("hermes", "qwen3_coder", "json", "text")
-
-_PARSE = """
-import json, resource, sys, time
-from outspoken import parse
-given = json.load(open(sys.argv[1]))
-text, format = given["unit"] * given["count"], given["format"]
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-before, start = peak(), time.perf_counter()
-reply = parse(text, format)
-print(json.dumps([time.perf_counter() - start, (peak() - before) / len(text)]))
-"""
-
-
-def memory(_: Any, rounds: int) -> None:
-    """The memory that a response of 9 MB takes, in a new process, as a ratio to the text; and the time."""
-    print("\n9 MB of one response                          named: memory  seconds     open: memory  seconds")
-    with processes() as fresh:
-        for name in LARGE_FORMATS:
-            unit = f"{body(600)}\n\n" if name == "text" else f"{response(name, 1, 260)}\n"
-            cells: list[str] = []
-            for format_ in (name, "auto"):
-                given = {"format": format_, "unit": unit, "count": LARGE // len(unit)}
-                runs = [json.loads(fresh.run(_PARSE, given)) for _ in range(max(rounds // 20, 1))]
-                seconds, ratio = min(run[0] for run in runs), min(run[1] for run in runs)
-                cells.append(f"{ratio:14.1f} {seconds:8.2f}")
-            print(f"  {name:40} {'  '.join(cells)}", flush=True)
+def cold_damage(_: Any, rounds: int) -> None:
+    """The first response of a process, in ms, if it is cut within its call."""
+    with _processes() as fresh:
+        for name in _DAMAGED:
+            text = response(name, 1, 60)
+            given = {"format": name, "texts": [text[: len(text) * 2 // 3]], "tools": TOOLS}
+            print(f"  {name:44} {fresh.times(_OURS, given, max(rounds // 8, 2))[0]:9.1f}", flush=True)

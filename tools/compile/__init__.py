@@ -1,51 +1,34 @@
-"""Compile all grammars ahead of time, and the index of formats, into `grammars/compiled/`.
+"""Compile the grammars ahead of time, and the index of formats, into `grammars/compiled/`.
 
-For each grammar this writes its tables, as JSON, and its fast path, as a Python module. Run as
-`python -m tools.compile [--check]`.
+For each grammar this writes its tables, as JSON, and its fast path, as a Python module. Only what changed is compiled
+again (see `record`), on all cores. Run as `python -m tools.compile [--jobs N]`.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
+import os
 
-from outspoken.detection.collection import collect
-from outspoken.grammar.automaton import Automaton
-from outspoken.grammar.compiler import compile_grammar
-from outspoken.grammar.format_index import FormatIndex, index_path
-from outspoken.grammar.lenient_rules import LENIENT_RULES
-from outspoken.grammar.registry import PLAIN, compiled_path, generated_path, grammars_folder
-from outspoken.grammar.tables import Tables
-from outspoken.results.errors import GrammarError
-from tools.shared.generated import outdated, update
+from outspoken.grammar.registry import grammars_folder
 
-from .module import module_of, trainer
+from .record import Record, inputs_of
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the compiled grammars, or with `--check` name those that are out of date."""
-    parser = argparse.ArgumentParser(prog="python -m tools.compile", description="Compile all grammars ahead of time.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is out of date")
-    check = parser.parse_args(arguments).check
+    """Compile what is not current. Returns 1 if a grammar cannot be used; then nothing is written."""
+    parser = argparse.ArgumentParser(prog="python -m tools.compile", description="Compile the grammars that changed.")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes; default: one a core")
+    jobs: int = parser.parse_args(arguments).jobs
     folder = grammars_folder()
-    try:
-        tables = {path: compile_grammar(path) for path in sorted(folder.glob("*.lark"))}
-    except GrammarError as error:
-        print(error, file=sys.stderr)
-        return 1
-    wanted = {compiled_path(path): made.to_json() for path, made in tables.items()}
-    named = {path.stem: made for path, made in tables.items()}
-    if PLAIN in named:
-        wanted[index_path(folder)] = format_index(named).to_json()
-    changed = outdated(wanted, (folder / "compiled").glob("*.json"))
-    status = update(changed, lambda path: path.name, check=check)
-    modules = {generated_path(path): module_of(path.stem, made, trainer()) for path, made in tables.items()}
-    changed = outdated(modules, (folder / "compiled").glob("*.py"))
-    return update(changed, lambda path: path.name, check=check) or status
+    record, inputs = Record.read(folder), inputs_of(folder)
+    if record.is_current(inputs):
+        return 0
+    from .compiling import Compilation  # needs Lark and all of the reader, which is slow to import
+
+    return Compilation(folder, record, jobs).run(inputs)
 
 
-def format_index(tables: dict[str, Tables]) -> FormatIndex:
-    """The index of formats, by their names."""
-    automata = {name: Automaton(made, LENIENT_RULES) for name, made in tables.items()}
-    openers = collect(automata.items(), automata[PLAIN]).to_data()
-    return FormatIndex.of(tables.values(), openers)
+def is_current() -> bool:
+    """Is everything compiled as it is now?"""
+    folder = grammars_folder()
+    return Record.read(folder).is_current(inputs_of(folder))

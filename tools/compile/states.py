@@ -26,7 +26,7 @@ from outspoken.patterns.analysis import required_chars
 from .markers import Expression, Markers, Path
 from .operations import OperationWriter, UnsupportedError
 from .parts import Part, Shared, State, StateBranch
-from .source import assignment, literal, pattern_literal, pieces, shortened, spelling, with_escapes
+from .source import literal, spelling
 
 #: How deep code is nested at most, in steps of the indentation.
 _MAX_INDENT = 9
@@ -103,13 +103,8 @@ class StateWriter(OperationWriter):
         if name is None:
             number = self._counters[prefix] = self._counters.get(prefix, 0) + 1
             name = self._names[key] = f"{prefix}_{number}"
-            is_lazy = function.startswith("lazy")
-            written = [[literal(text)] for text in texts]
-            if not self._learning:
-                written = [pieces(text, literal) for text in texts]
-                if is_lazy:
-                    written[0] = pieces(with_escapes(texts[0]), pattern_literal)
-            self.globals += assignment(name, function, ["globals()", literal(name)] if is_lazy else [], written)
+            own = ["globals()", literal(name)] * function.startswith("lazy")
+            self.globals.append(f"{name} = {function}({', '.join([*own, *map(literal, texts)])})")
         return name
 
     def global_of_leading(self, config: Config) -> str:
@@ -178,7 +173,7 @@ class StateWriter(OperationWriter):
         steps = config.leading_markers if free else [*config.markers, *config.embedded]
         expected = [*free, *[spelling(step.terminal) for step in steps if not step.inserted]]
         shown = ", ".join(expected[:4]) + ", …" * (len(expected) > 4)
-        return [shortened(f"# {place}{within}; expected: {shown}", 84 - 4 * self._indent)]
+        return [f"# {place}{within}; expected: {shown}"]
 
     def _end(self, config: Config) -> None:
         """The code at the end of the text."""

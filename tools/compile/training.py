@@ -8,16 +8,20 @@ on nothing but the checkout.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from outspoken import Reasoning, Text, render
-from outspoken.authoring.shared.corpus import Case
+from outspoken.authoring.shared.checkout import Checkout
+from outspoken.authoring.shared.corpus import Case, cases
 from outspoken.detection.opener_index import likeness_chain
 from outspoken.fast_path import reader
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.lenient_rules import LENIENT_RULES
 from outspoken.grammar.matchers import matcher_of
+from outspoken.grammar.tables import Tables
 from outspoken.results.errors import RenderError
 from outspoken.results.settings import DEFAULT
 from outspoken.semantics.handlers import HANDLERS
@@ -107,7 +111,7 @@ class Trainer:
     def parts(self, shared: Shared, name: str) -> set[Part]:
         """The parts of a format that its own texts take, and those of others at opening markers that both have."""
         parts: set[Part] = set()
-        entries = self._entries(shared.automaton, name)
+        entries = self._entries(shared.automaton, name, rendered)
         while entries:
             writer = StateWriter(shared, parts, learning=True)
             scope: dict[str, Any] = {}
@@ -126,7 +130,18 @@ class Trainer:
             entries = waiting
         return parts
 
-    def _entries(self, automaton: Automaton, name: str) -> list[_Entry]:
+    def module(self, name: str, tables: Tables) -> str:
+        """The source of the module of a format."""
+        shared = Shared(Automaton(tables, LENIENT_RULES))
+        parts = self.parts(shared, name)
+        counts = StateWriter(shared, parts).counts
+        return source_of(StateWriter(shared, parts, counts), shared)
+
+    def texts(self, automaton: Automaton, name: str) -> list[tuple[Any, ...]]:
+        """What a format is trained on beside what `render` writes."""
+        return [*self._entries(automaton, name, lambda _: [])]
+
+    def _entries(self, automaton: Automaton, name: str, rendered: Callable[[str], list[str]]) -> list[_Entry]:
         """How the function is called for each text: from its beginning, and from places with an opening marker."""
         header = automaton.tables.header
         own = [case.text for case in self._cases if case.format == name]
@@ -152,3 +167,9 @@ class Trainer:
                     entries.append(_Entry(text, start, 1, reader.SEGMENT))
                     count, at = count + 1, max(match.end(), start + 1)
         return entries
+
+
+@cache
+def trainer() -> Trainer:
+    """The trainer that knows the sound responses of the corpus."""
+    return Trainer([case for case in cases(Checkout()) if case.kind == "ok" and not case.options.get("prefix")])

@@ -1,46 +1,134 @@
-"""Damage one character of the markup of sound responses, and count what is made of them.
+"""Mistakes in the markup of sound responses, and what becomes of them.
 
-Run as `python -m tools.damage markup`. Names, values and the characters beside them are never touched.
+Names, values and the characters beside them are never touched. What is damaged is a table: a *unit* of the markup
+(`UNITS`: where one can stand) × what is done to it (`KINDS`).
 """
 
 from __future__ import annotations
 
-import argparse
-import logging
-import os
-import time
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from random import Random
+from typing import NamedTuple
 
 from outspoken import Parser, Reply, parse
-from outspoken.grammar import registry
-from tools.bench.peers import load_peers
 
-from . import markup_peers
-from .markup_cases import (
-    KINDS,
-    PER_FORMAT,
-    SEED,
-    Base,
-    Item,
-    MarkupCase,
-    bases,
-    damaged_texts,
-    is_writable,
-    items_of,
-    same_items,
-)
+from .responses import Base, Item, items_of, same_items
 
 #: What may become of a damaged text, from best to worst, each with the head of its column.
-CLASSES = {
-    "meant": "meant",
-    "flagged": "flag",
-    "lost": "LOST",
-    "wrong, flagged": "wr-fl",
-    "wrong, ok": "WR-OK",
+CLASSES = {"meant": "meant", "flagged": "flag", "lost": "LOST", "wrong, flagged": "wr-fl", "wrong, ok": "WR-OK"}
+#: Characters that are inserted.
+_INSERTED = "\"'{}<>,x"
+
+
+class Mistake(NamedTuple):
+    """One mistake: what replaces the text from `start` to `end`."""
+
+    kind: str
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True)
+class MarkupCase:
+    """A damaged response, and the sound one that it was made of."""
+
+    kind: str
+    text: str
+    base: Base
+
+
+def _characters(base: Base) -> Iterator[tuple[int, int]]:
+    """Each character of the markup."""
+    return ((at, at + 1) for at in range(len(base.text)) if at not in base.closed)
+
+
+def _gaps(base: Base) -> Iterator[tuple[int, int]]:
+    """Each place in the markup where something may be inserted."""
+    return ((at, at) for at in range(len(base.text) + 1) if at not in base.sealed)
+
+
+def _pairs(base: Base) -> Iterator[tuple[int, int]]:
+    """Each two different characters of the markup that follow each other."""
+    for start, end in _characters(base):
+        two = base.text[start : end + 1]
+        if len(two) == 2 and end not in base.closed and two[0] != two[1]:
+            yield start, end + 1
+
+
+def _other_case(text: str) -> tuple[str, ...]:
+    other = text.swapcase()
+    return (other,) if other != text and len(other) == len(text) else ()
+
+
+#: Where a unit of the markup stands in a sound response.
+UNITS: dict[str, Callable[[Base], Iterator[tuple[int, int]]]] = {
+    "character": _characters,
+    "pair": _pairs,
+    "gap": _gaps,
 }
+#: The kinds of mistakes: the unit that is damaged, and what may stand in its place.
+KINDS: dict[str, tuple[str, Callable[[str], Iterable[str]]]] = {
+    "deleted": ("character", lambda text: ("",)),
+    "doubled": ("character", lambda text: (text * 2,)),
+    "swapped": ("pair", lambda text: (text[::-1],)),
+    "other case": ("character", _other_case),
+    "inserted": ("gap", lambda text: _INSERTED),
+}
+
+
+def mistakes(base: Base) -> dict[str, list[Mistake]]:
+    """All single mistakes in the markup of a response, by kind.
+
+    One that gives the same text as a mistake at a closed place is none: of several equal characters in a row, of which
+    one stands beside a value, each is that one.
+    """
+    found: dict[str, list[Mistake]] = {}
+    for kind, (unit, damage) in KINDS.items():
+        made = [Mistake(kind, *span, new) for span in UNITS[unit](base) for new in damage(base.text[slice(*span)])]
+        found[kind] = [one for one in made if not _is_beside(base, one)]
+    return found
+
+
+def _is_beside(base: Base, one: Mistake) -> bool:
+    """Whether the same text comes of a mistake in or beside a name or a value."""
+    run = base.text[one.start] if one.kind in ("deleted", "doubled") else one.new if one.kind == "inserted" else ""
+    if not run:
+        return False
+    start = end = one.start
+    while start and base.text[start - 1] == run:
+        start -= 1
+    while end < len(base.text) and base.text[end] == run:
+        end += 1
+    return not base.closed.isdisjoint(range(start, end))
+
+
+def _damaged(base: Base, chosen: Iterable[Mistake]) -> str:
+    """The text with the mistakes."""
+    text = base.text
+    for one in sorted(chosen, reverse=True, key=lambda one: one.start):
+        text = text[: one.start] + one.new + text[one.end :]
+    return text
+
+
+def damaged_texts(made: list[Base], random: Random, per_format: int, count: int = 1) -> list[MarkupCase]:
+    """Different damaged texts of these responses, of all kinds alike, with `count` mistakes each."""
+    offers = [mistakes(base) for base in made]
+    found: dict[str, MarkupCase] = {base.text: MarkupCase("", base.text, base) for base in made}
+    for _ in range(per_format * 40):
+        if len(found) == per_format + len(made) or not made:
+            break
+        at = random.randrange(len(made))
+        kinds = [random.choice([kind for kind in KINDS if offers[at][kind]]) for _ in range(count)]
+        chosen = [random.choice(offers[at][kind]) for kind in kinds]
+        if any(one is not other and abs(one.start - other.start) < 3 for one, other in product(chosen, chosen)):
+            continue
+        text = _damaged(made[at], chosen)
+        kind = kinds[0] if count == 1 else f"{count} mistakes"
+        found.setdefault(text, MarkupCase(kind, text, made[at]))
+    return [case for case in found.values() if case.kind]
 
 
 @dataclass(frozen=True)
@@ -59,11 +147,6 @@ class MarkupReading:
         """Whether pieces gave another reply."""
         return self.streamed not in (None, self.reply)
 
-    @property
-    def miss(self) -> str:
-        """The class under which it is shown."""
-        return "differs" if self.differs else self.outcome
-
 
 def outcome(reply: Reply, meant: Iterable[Item]) -> str:
     """The class of a reply, by what was meant.
@@ -71,12 +154,12 @@ def outcome(reply: Reply, meant: Iterable[Item]) -> str:
     `wrong` is a usable call, action or payload that was not meant, or was meant once and is there twice. It is flagged
     if it was repaired, or if a diagnostic lies on it.
     """
-    read, left = items_of(reply), list(meant)
-    if same_items(read, left):
+    found, left = items_of(reply), list(meant)
+    if same_items(found, left):
         return "meant"
     usable = [*reply.tool_calls, *reply.actions, *reply.payloads]
     wrong: list[bool] = []
-    for item, segment in zip(read, usable, strict=True):
+    for item, segment in zip(found, usable, strict=True):
         at = next((i for i, other in enumerate(left) if same_items([item], [other])), -1)
         if at >= 0:
             del left[at]
@@ -93,11 +176,11 @@ def read(case: MarkupCase, format_: str, *, pieces: bool = False) -> MarkupReadi
     """Read a damaged text; if asked for, in pieces, too."""
     tools = case.base.tools
     reply = parse(case.text, format_, tools=tools, finish_reason="stop")
-    in_pieces = streamed(case, format_) if pieces else None
+    in_pieces = _streamed(case, format_) if pieces else None
     return MarkupReading(case, outcome(reply, case.base.items), items_of(reply), reply, in_pieces)
 
 
-def streamed(case: MarkupCase, format_: str) -> Reply | None:
+def _streamed(case: MarkupCase, format_: str) -> Reply | None:
     """The reply to a damaged text that comes in pieces of 1 to 6 characters."""
     session, random, at = Parser(format_, tools=case.base.tools).session(), Random(case.text), 0
     while at < len(case.text):
@@ -106,107 +189,3 @@ def streamed(case: MarkupCase, format_: str) -> Reply | None:
         at += size
     session.close("stop")
     return session.reply
-
-
-def cases_of(
-    name: str, seed: int = SEED, per_format: int = PER_FORMAT, count: int = 1, auto: bool = False
-) -> list[MarkupCase]:
-    """The damaged texts of a format, the same ones for the same seed."""
-    made = bases(name, seed, auto=auto)
-    return damaged_texts(made, Random(f"{seed} {name} {count}"), per_format, count)
-
-
-# --- The table
-
-
-def row(label: str, readings: list[MarkupReading], peer: str = "") -> str:
-    """A row: the number of texts, and what became of them, in counts and, as meant, in percent."""
-    counts = Counter(reading.outcome for reading in readings)
-    share = 100 * counts["meant"] / len(readings) if readings else 0.0
-    columns = " ".join(f"{counts[name]:6}" for name in CLASSES)
-    differing = sum(reading.differs for reading in readings)
-    note = f"{differing} differ" if differing else ""
-    return f"  {label:24} {len(readings):6} {columns} {share:6.1f} {peer} {note}".rstrip()
-
-
-def table(readings: list[MarkupReading], others: dict[str, Counter[str]] | None = None) -> None:
-    """Print a row for each format, for each kind of mistake, and for all; `others` are a peer's counts by format."""
-    heads = " ".join(f"{head:>6}" for head in CLASSES.values())
-    print(f"  {'':24} {'texts':>6} {heads} meant% {f'{markup_peers.HEADS} (SGLang)' if others else ''}".rstrip())
-    for name in dict.fromkeys(reading.case.base.format for reading in readings):
-        of = [reading for reading in readings if reading.case.base.format == name]
-        print(row(name, of, markup_peers.columns((others or {}).get(name, Counter[str]()))))
-    print()
-    for kind in dict.fromkeys(reading.case.kind for reading in readings):
-        print(row(kind, [reading for reading in readings if reading.case.kind == kind]))
-    total = Counter[str]()
-    for counts in (others or {}).values():
-        total.update(counts)
-    print(row("ALL", readings, markup_peers.columns(total)))
-
-
-def peer_counts(chosen: list[MarkupCase]) -> dict[str, Counter[str]]:
-    """What the peer's parsers make of the texts, by format; empty if `OUTSPOKEN_PEERS` does not say where they are."""
-    peers = load_peers() if "OUTSPOKEN_PEERS" in os.environ else None
-    if peers is None:
-        return {}
-    logging.disable(logging.CRITICAL)  # the peer logs every text that it cannot read
-    names = dict.fromkeys(case.base.format for case in chosen)
-    return {name: markup_peers.outcomes(peers, name, [c for c in chosen if c.base.format == name]) for name in names}
-
-
-def show(readings: list[MarkupReading], number: int) -> None:
-    """Print the first misses of each class in each format."""
-    shown: Counter[tuple[str, str]] = Counter()
-    for reading in readings:
-        base: Base = reading.case.base
-        key = reading.miss, base.format
-        if reading.miss == "meant" or shown[key] == number:
-            continue
-        shown[key] += 1
-        print(f"\n--- {reading.miss}: {base.format}, {reading.case.kind}, status {reading.reply.status}")
-        print(f"sound: {base.text!r}\ntext:  {reading.case.text!r}\nmeant: {list(base.items)!r}")
-        print(f"read:  {reading.items!r}\nsegments: {reading.reply.segments!r}")
-        print("\n".join([f"  {diagnostic}" for diagnostic in reading.reply.diagnostics[:4]]))
-        if reading.streamed is not None and reading.differs:
-            print(f"in pieces: {reading.streamed.segments!r}")
-            print("\n".join([f"  {diagnostic}" for diagnostic in reading.streamed.diagnostics[:4]]))
-
-
-def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m tools.damage markup", description="Count what becomes of mistakes in the markup."
-    )
-    parser.add_argument("--only", metavar="FORMAT", nargs="+", help="only these formats")
-    parser.add_argument("--per-format", metavar="N", type=int, default=PER_FORMAT)
-    parser.add_argument("--mistakes", metavar="N", type=int, default=1, help="mistakes in each text (1)")
-    parser.add_argument("--auto", action="store_true", help='read with format="auto"')
-    parser.add_argument("--stream", action="store_true", help="also read in pieces, and compare")
-    parser.add_argument("--show", metavar="N", type=int, default=0, help="print N misses of each class and format")
-    parser.add_argument("--kind", choices=KINDS, help="only one kind of mistake")
-    parser.add_argument("--outcome", choices=[*CLASSES, "differs"], help="show only this class")
-    parser.add_argument("--seed", type=int, default=SEED)
-    return parser.parse_args(arguments)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Print the table, and misses if they are asked for."""
-    options = _options(arguments)
-    names = [registry.resolve(name) for name in options.only or registry.names()]
-    start = time.perf_counter()
-    chosen = [
-        case
-        for name in names
-        if is_writable(name)
-        for case in cases_of(name, options.seed, options.per_format, options.mistakes, auto=options.auto)
-        if options.kind in (None, case.kind)
-    ]
-    made = time.perf_counter()
-    readings = [read(case, "auto" if options.auto else case.base.format, pieces=options.stream) for case in chosen]
-    done = time.perf_counter()
-    table(readings, peer_counts(chosen))
-    counted = Counter(case.base.format for case in chosen)
-    print(f"\ntime: {made - start:.1f} s to make {len(chosen)} texts, {done - made:.1f} s to read them")
-    print(f"nothing to damage: {', '.join([n for n in names if not counted[n]]) or 'none'}")
-    show([r for r in readings if options.outcome in (None, r.miss)], options.show)
-    return 0

@@ -1,6 +1,7 @@
-"""Write the table of formats in grammars/README.md, a page with a diagram for each, and the picture of the README.
+"""Write the table of formats in grammars/README.md, the picture of the README, and a page for each format.
 
-Run as `python -m tools.docs [--check]`.
+The pages, each with a diagram, are written into grammars/pages/, which is not committed. Run as
+`python -m tools.docs [--check]`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from outspoken.authoring.shared.checkout import Checkout
 from outspoken.results.errors import OutspokenError
 from tools.shared.generated import outdated, update
 
-from .pages import format_table, index, page
+from .pages import INDEX, format_table, page
 from .picture import picture
 
 BEGIN = "<!-- This table is written by `python -m tools.docs`. -->"
@@ -24,34 +25,32 @@ END = "<!-- The end of the table. -->"
 PICTURE = "tools/docs/stream.svg"
 
 
-class MissingPlaceError(OutspokenError):
-    """A document has no place for what is generated."""
-
-
 def updated(text: str, table: str, shown: str) -> str:
-    """Replace the table between the two comments of a text. Raises MissingPlaceError if they are not there."""
+    """Replace the table between the two comments of a text. Raises OutspokenError if they are not there."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise MissingPlaceError(f"{shown} has no place for the table: it needs the lines {BEGIN} and {END}")
+        raise OutspokenError(f"{shown} has no place for the table: it needs the lines {BEGIN} and {END}")
     return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
 
 
-def wanted(checkout: Checkout) -> dict[Path, str]:
-    """What each generated file should hold.
+def committed(checkout: Checkout) -> dict[Path, str]:
+    """What the generated documents that are committed should hold, in a checkout that is in use.
 
-    Raises GrammarError if a grammar is unusable, MissingPlaceError if grammars/README.md has no place for the table.
+    Raises OutspokenError if grammars/README.md has no place for the table.
     """
-    guide, pages = checkout.grammars / "README.md", checkout.grammars / "pages"
-    with checkout.in_use():
-        found = {
-            guide: updated(guide.read_text("utf-8"), format_table("pages/"), checkout.shown(guide)),
-            checkout.root / PICTURE: picture(),
-            pages / "README.md": index(),
-        }
-        for name in checkout.names():
-            found[pages / name / "README.md"] = page(name, checkout)
-            found[pages / name / "diagram.svg"] = diagram(name, checkout)
+    guide = checkout.grammars / "README.md"
+    table = updated(guide.read_text("utf-8"), format_table(), checkout.shown(guide))
+    return {guide: table, checkout.root / PICTURE: picture()}
+
+
+def pages(checkout: Checkout) -> dict[Path, str]:
+    """The pages of all formats, in a checkout that is in use. Raises GrammarError if a grammar is unusable."""
+    folder = checkout.grammars / "pages"
+    found = {folder / "README.md": INDEX}
+    for name in checkout.names():
+        found[folder / name / "README.md"] = page(name, checkout)
+        found[folder / name / "diagram.svg"] = diagram(name, checkout)
     return found
 
 
@@ -61,18 +60,20 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
         prog="python -m tools.docs", description="Write the table and pages of the formats, and the picture."
     )
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit with 1 where something is out of date"
+        "--check", action="store_true", help="write nothing; exit with 1 if the table or the picture is out of date"
     )
     check = parser.parse_args(arguments).check
     checkout = checkout or Checkout()
     try:
-        found = wanted(checkout)
+        with checkout.in_use():
+            found = committed(checkout) | ({} if check else pages(checkout))
     except (OutspokenError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    pages = checkout.grammars / "pages"
-    present = [path for name in ("README.md", "diagram.svg") for path in sorted(pages.glob(f"*/{name}"))]
-    code = update(outdated(found, present), checkout.shown, check=check)
+    present = [
+        path for name in ("README.md", "diagram.svg") for path in (checkout.grammars / "pages").glob(f"*/{name}")
+    ]
+    code = update(outdated(found, present * (not check)), checkout.shown, check=check)
     if code:
         print("run `python -m tools.docs`", file=sys.stderr)
     return code

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from outspoken.results.snippet import visible
 
-_RUN = re.compile(r"`+")
-
 
 def plain(text: str) -> str:
     """Text in which nothing is markup."""
@@ -23,28 +21,24 @@ def code(text: str) -> str:
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 
 
-def codes(texts: Iterable[str], empty: str = "") -> str:
+def codes(texts: Iterable[str]) -> str:
     """Code spans, separated by commas."""
-    return ", ".join([code(text) for text in texts]) or empty
+    return ", ".join([code(text) for text in texts])
 
 
-def fence(text: str, language: str = "text") -> str:
-    """A fenced block; the fence is longer than those in the text."""
+def fence(text: str) -> str:
+    """A fenced block of text; the fence is longer than those in it."""
     ticks = "`" * max(3, _longest(text) + 1)
-    return f"{ticks}{language}\n{text}\n{ticks}"
+    return f"{ticks}text\n{text}\n{ticks}"
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
     """A table of cells that are Markdown; their bars are escaped, also in code spans."""
-    names = list(head)
-    lines = [_row(names), "|" + "---|" * len(names), *[_row(row) for row in rows]]
-    return "\n".join(lines)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join([cell.replace('|', chr(92) + '|') for cell in cells])} |"
+    lines = [[cell.replace("|", r"\|") for cell in row] for row in (head, *rows)]
+    shown = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([shown[0], "|" + "---|" * len(head), *shown[1:]])
 
 
 def _longest(text: str) -> int:
     """The length of the longest run of backticks."""
-    return max([len(run) for run in _RUN.findall(text)], default=0)
+    return max(map(len, re.findall("`+", text)), default=0)

@@ -6,7 +6,6 @@ Everything in it is from a real run. It is drawn for light and dark pages.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 
 from outspoken import Done, Event, Parser, ReasoningDelta, TextDelta, ToolCallEnd, ToolCallStart, ToolCallUnfinished
@@ -45,84 +44,69 @@ _STYLE = """
 """
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line on the right side, with the class of its colour."""
-
-    text: str
-    style: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A chunk, and what came out when it had arrived."""
-
-    chunk: str
-    lines: list[Line]
+#: A line on the right side, and the class of its colour.
+Line = tuple[str, str]
 
 
 def picture() -> str:
     """The picture as SVG."""
-    rows = [*_rows()]
     parts: list[str] = []
     top = _TOP
-    for row in rows:
-        height = _ROW * max(1, len(row.lines))
-        parts += [*_drawn(row, top, height)]
+    for chunk, lines in _rows():
+        height = _ROW * max(1, len(lines))
+        parts += _drawn(chunk, lines, top, top + height // 2)
         top += height + _GAP
     height = top - _GAP + _MARGIN
     title = "A response arrives in chunks; reasoning, text, a repaired call and an unfinished call come out as events"
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{title}">',
-            f"  <style>{_STYLE}  </style>",
-            f'  <rect class="page" x="1" y="1" width="{_WIDTH - 2}" height="{height - 2}" rx="8"/>',
-            f'  <text class="head" x="{_LEFT}" y="36">What the model writes, chunk by chunk</text>',
-            f'  <text class="head" x="{_RIGHT}" y="36">What your program gets, at once and for good</text>',
-            *parts,
-            "</svg>\n",
-        ]
-    )
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{title}">
+  <style>{_STYLE}  </style>
+  <rect class="page" x="1" y="1" width="{_WIDTH - 2}" height="{height - 2}" rx="8"/>
+  <text class="head" x="{_LEFT}" y="36">What the model writes, chunk by chunk</text>
+  <text class="head" x="{_RIGHT}" y="36">What your program gets, at once and for good</text>
+{"".join(parts)}</svg>
+"""
 
 
-def _drawn(row: Row, top: int, height: int) -> Iterator[str]:
-    middle = top + height // 2
+def _drawn(chunk: str, lines: list[Line], top: int, middle: int) -> Iterator[str]:
+    """A chunk, and what came out when it had arrived."""
     yield (
         f'  <rect class="chunk" x="{_LEFT}" y="{middle - 13}" width="{_RIGHT - _LEFT - 54}" height="26" rx="5"/>'
-        f'<text x="{_LEFT + 10}" y="{middle + 5}">{_shown(row.chunk)}</text>'
+        f'<text x="{_LEFT + 10}" y="{middle + 5}">{_shown(chunk)}</text>\n'
     )
-    if row.lines:
-        yield (f'  <path class="arrow" d="M{_RIGHT - 46} {middle}h28m-6 -5l6 5l-6 5"/>')
-    for number, line in enumerate(row.lines):
-        yield f'  <text class="{line.style}" x="{_RIGHT}" y="{top + _ROW * number + 16}">{_shown(line.text)}</text>'
+    if lines:
+        yield f'  <path class="arrow" d="M{_RIGHT - 46} {middle}h28m-6 -5l6 5l-6 5"/>\n'
+    for number, (text, style) in enumerate(lines):
+        yield f'  <text class="{style}" x="{_RIGHT}" y="{top + _ROW * number + 16}">{_shown(text)}</text>\n'
 
 
 def _shown(text: str) -> str:
     return escape(text.replace("\n", "⏎"), quote=False)
 
 
-def _rows() -> Iterator[Row]:
+def _rows() -> Iterator[tuple[str, list[Line]]]:
+    """The chunks, and the lines of the events that come of each."""
     session = Parser("hermes").session()
     for chunk in CHUNKS:
-        yield Row(chunk, [line for event in session.feed(chunk) for line in _lines(event)])
-    yield Row("(cut off here)", [line for event in session.close("length") for line in _lines(event)])
+        yield chunk, [line for event in session.feed(chunk) for line in _lines(event)]
+    yield "(cut off here)", [line for event in session.close("length") for line in _lines(event)]
 
 
 def _lines(event: Event) -> Iterator[Line]:
     match event:
         case ReasoningDelta(text):
-            yield Line(f"reasoning {text!r}", "reasoning")
+            yield f"reasoning {text!r}", "reasoning"
         case TextDelta(text):
-            yield Line(f"text {text!r}")
+            yield f"text {text!r}", ""
         case ToolCallStart(name=name):
-            yield Line(f"a call of {name} begins", "note")
+            yield f"a call of {name} begins", "note"
         case ToolCallEnd(call=call):
-            yield Line(repr(call), "call")
-            yield from [Line(f"  repair at {repair}", "note") for repair in call.repairs]
+            yield repr(call), "call"
+            yield from [(f"  repair at {repair}", "note") for repair in call.repairs]
         case ToolCallUnfinished(call=call):
-            yield Line(repr(call), "bad")
-            yield Line("  never among the calls to run", "note")
+            yield repr(call), "bad"
+            yield "  never among the calls to run", "note"
         case Done(reply=reply):
-            yield Line(f"status {reply.status!r}", "bad")
+            yield f"status {reply.status!r}", "bad"
         case _:
             pass

@@ -1,1 +1,1 @@
-"""Runs the tests of the integrations, each group of frameworks in an environment of its own."""
+"""The frameworks of the integrations, the environments that have them, and their tests in these."""

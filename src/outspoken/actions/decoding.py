@@ -155,7 +155,7 @@ class FieldDecoder:
         self.used: set[str] = set()
         self.clamped: list[str] = []
         self._header, self._settings, self._rule, self._name = header, settings, rule, name
-        self._space: Space = settings.coordinates or cast("Any", header.space)
+        self._space: Space = settings.coordinates or header.space
 
     def fields(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """All fields that the arguments set. Raises FieldError."""

@@ -8,11 +8,22 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 _SCHEME = re.compile(r"https?:|[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)", re.IGNORECASE)
 _URL = re.compile(r"[^\s\x00-\x1f\x7f<>\"\\^`{|}]+")
 _LOCAL = ("localhost", "local", "internal", "home.arpa")
+#: Networks that no host on the internet has an address in, by IANA's registries of special-purpose addresses, and those
+#: of multicast. `ipaddress.is_global` answers otherwise in each version of Python.
+_NOT_PUBLIC = [
+    ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
+        *("192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
+        *("::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16"),
+        *("fc00::/7", "fe80::/9", "ff00::/8"),
+    )
+]
 #: IPv6 networks whose addresses hold an IPv4 address, and how many bits stand behind it
-_HOLDING_IPV4 = tuple(
-    [(ip_network(network), 0) for network in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")]
-    + [(ip_network("2002::/16"), 80)]
-)
+_HOLDING_IPV4 = [
+    (ip_network(network), bits)
+    for network, bits in (("::/96", 0), ("::ffff:0:0:0/96", 0), ("64:ff9b::/96", 0), ("2002::/16", 80))
+]
 
 
 def web_url(text: str) -> str:
@@ -52,7 +63,7 @@ def _is_local(host: str) -> bool:
         address = ip_address(host.strip("[]"))
     except ValueError:
         return False
-    return not all(one.is_global and not one.is_multicast for one in _addresses(address))
+    return any(one in network for one in _addresses(address) for network in _NOT_PUBLIC)
 
 
 def _addresses(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:

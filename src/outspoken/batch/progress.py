@@ -1,39 +1,28 @@
-"""`show_progress`: a progress bar with the rate and the remaining time, on a terminal only."""
+"""How far a batch is, as a line for people."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from .summary import Progress
+from .summary import Progress
 
 
-@contextmanager
-def show_progress() -> Generator[Callable[[Progress], None] | None]:
-    """Draw a progress bar on standard error while a batch runs; None if that is no terminal, or without rich."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-    except ImportError:
-        yield None
-        return
-    words = TextColumn("{task.fields[rows]:,} rows, {task.fields[rate]:,.0f}/s{task.fields[bad]}")
-    columns = (BarColumn(), DownloadColumn(binary_units=True), words, TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("batch", total=None, rows=0, rate=0.0, bad="")
-        first: list[int] = []
+def progress_text() -> Callable[[Progress], str]:
+    """Return what writes the progress of one batch: the share of the bytes, rows, their rate, and the time left.
 
-        def show(now: Progress) -> None:
-            first.append(now.rows) if not first else None
-            rate = (now.rows - first[0]) / now.seconds if now.seconds else 0.0
-            bad = f", {now.quarantined:,} in quarantine" if now.quarantined else ""
-            bar.update(task, completed=now.bytes, total=now.total_bytes, rows=now.rows, rate=rate, bad=bad)
+    The rate and the time are those of this run: what an earlier run has read counts in neither.
+    """
+    start: list[Progress] = []
 
-        yield show
+    def text(now: Progress) -> str:
+        start.append(now) if not start else None
+        rows, read = now.rows - start[0].rows, now.bytes - start[0].bytes
+        rate = f", {rows / now.seconds:,.0f}/s" if now.seconds else ""
+        bad = f", {now.quarantined:,} in quarantine" if now.quarantined else ""
+        left = round(now.seconds * (now.total_bytes - now.bytes) / read) if read else None
+        end = "" if left is None else f", {left // 60}:{left % 60:02} left"
+        return (
+            f"{now.bytes / max(now.total_bytes, 1):.0%} of {now.total_bytes:,} bytes, {now.rows:,} rows{rate}{bad}{end}"
+        )
+
+    return text

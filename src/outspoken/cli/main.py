@@ -15,10 +15,9 @@ from click.shell_completion import shell_complete
 
 from outspoken.results.errors import OutspokenError
 from outspoken.results.snippet import visible
-from outspoken.terminal.errors import UsageError
+from outspoken.terminal.errors import UsageError, did_you_mean
 from outspoken.terminal.outputs import use_utf8
 
-from .messages import sentence
 from .program import program
 
 #: The variable in which a shell asks for completions; the script of `outspoken completion` sets it.
@@ -51,7 +50,7 @@ def _reported(arguments: list[str]) -> int:
     try:
         return _run(arguments)
     except click.ClickException as error:
-        message = sentence(error)
+        message = _sentence(error)
     except (UsageError, OutspokenError) as error:
         message = str(error)
     return _refuse(message)
@@ -80,3 +79,29 @@ def _run(arguments: list[str]) -> int:
             return program.invoke(context) or 0
     except click.exceptions.Exit as end:  # after `--help` and `--version`
         return end.exit_code
+
+
+def _sentence(error: click.ClickException) -> str:
+    """Return what is wrong with the arguments, in one sentence."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "outspoken"
+    help = f"see `{path} --help`"
+    if isinstance(error, click.NoSuchOption) and context:
+        if isinstance(context.command, click.Group):
+            help = f"options follow the command, as in `{path} {next(iter(context.command.commands))} --json`"
+        known = [name for param in context.command.get_params(context) for name in param.opts if name.startswith("--")]
+        return f"there is no option `{error.option_name}`{did_you_mean(error.option_name, known) or f'; {help}'}"
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter) and error.param:
+        return f"{_place(error.param)}: {error.message.rstrip('.')}; {help}"
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        help = f"write it as `{_place(error.param)} {error.param.metavar}` ({help})"
+    if "unexpected extra argument" in error.message:
+        help = f"quote a value that has spaces ({help})"
+    return f"{error.format_message().rstrip('.')}; {help}"
+
+
+def _place(param: click.Parameter) -> str:
+    """The option, or the name of the argument, as people write it."""
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return (param.metavar or param.name or "").replace("[", "").replace("]", "")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+import cloup
+from cloup import argument, option_group
 
 from outspoken.results.edits import REPAIR_LIMITS, RepairLimit
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import check_file, read_chunks, read_text, read_tools
 
-from .framework import OUTPUT, option
-from .types import Choice, File, Name, ScreenSize, format_names
+from .types import File, Name, format_names, screen_size, unescaped
 
 if TYPE_CHECKING:
     from outspoken.notations.tools import Tools
@@ -23,52 +23,73 @@ if TYPE_CHECKING:
     from outspoken.results.geometry import Screen
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_Run = Callable[..., int]
 
 #: What the help of a command says of FILE.
 FILES_HELP = "\n\nFILE is a response, and `-` standard input, which is read if no FILE is given."
-#: The section of the options that say how a response is read.
-READING = "Reading"
 
 
-def format_option(default: str | None = "auto", words: str = "a format's name or alias, or auto") -> Callable[[_F], _F]:
+def option(spec: str, help: str, type: Any = None, shown: object = None, **settings: Any) -> Callable[[_F], _F]:
+    """Declare an option.
+
+    `spec` has its names and the word for its value, as in `-f --format NAME`; without such a word, it is a flag. The
+    help ends with the default, or with `shown` in its place. See `cloup.option` for other settings.
+    """
+    *names, last = spec.split()
+    if last.startswith("-"):
+        names, last, settings = [*names, last], None, {"is_flag": True, **settings}
+    default = shown or settings.get("default")
+    if default:
+        help += f"; default: {'yes' if default is True else default}"
+    into = [settings.pop("into")] if "into" in settings else []
+    return cloup.option(*names, *into, metavar=last, help=help, type=type, **settings)
+
+
+def format_option(words: str = "a format's name or alias, or auto", **settings: Any) -> Callable[[_F], _F]:
     """`--format`: the format of the responses."""
-    shown = f"{words}; default: {default}" if default else words
-    return option(
-        "-f", "--format", type=Name(format_names), default=default, metavar="NAME", section=READING, help=shown
-    )
-
-
-tools_option = option(
-    "-T", "--tools", type=File(), metavar="FILE", section=READING,
-    help="a JSON list of the tools that the model was given",
-)  # fmt: skip
-screen_option = option(
-    "-s", "--screen", type=ScreenSize(), metavar="WxH", section=READING,
-    help="the screen's size in pixels, such as 1280x720; points of GUI actions are converted to it",
-)  # fmt: skip
-prefix_option = option(
-    "-p", "--prefix", metavar="TEXT", section=READING,
-    help=r"the end of the prompt, if it opens a block: '<think>\n'",
-)  # fmt: skip
-finish_reason_option = option(
-    "--finish-reason", metavar="WORD", section=READING,
-    help="the provider's finish reason, such as stop or length",
-)  # fmt: skip
-repair_option = option(
-    "-r", "--repair", type=Choice(REPAIR_LIMITS), metavar="LEVEL", section=READING,
-    help=f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}; default: heuristic",
-)  # fmt: skip
-text_option = option("-t", "--text", metavar="TEXT", section=READING, help="the response itself, in place of FILE")
-color_option = option(
-    "--color", type=Choice(("auto", "always", "never")), default="auto", metavar="WHEN", section=OUTPUT,
-    help="auto (on a terminal), always or never; default: auto",
-)  # fmt: skip
+    return option("-f --format NAME", words, Name(format_names), **{"default": "auto", **settings})
 
 
 def json_option(words: str) -> Callable[[_F], _F]:
     """`--json`: what it writes is said by each command."""
-    return option("-j", "--json", "as_json", is_flag=True, section=OUTPUT, help=words)
+    return option("-j --json", words, into="as_json")
+
+
+files_argument = argument("files", nargs=-1, type=File(), metavar="[FILE]...")
+text_option = option("-t --text TEXT", "the response itself, in place of FILE")
+tools_option = option("-T --tools FILE", "a JSON list of the tools that the model was given", File())
+screen_option = option(
+    "-s --screen WxH", "the screen's size in pixels, such as 1280x720; points of actions are converted", screen_size
+)
+prefix_option = option("-p --prefix TEXT", r"the end of the prompt, if it opens a block: '<think>\n'", unescaped)
+finish_reason_option = option("--finish-reason WORD", "the provider's finish reason, such as stop or length")
+repair_option = option(
+    "-r --repair LEVEL", f"how far damage may be repaired: {', '.join(REPAIR_LIMITS)}", click.Choice(REPAIR_LIMITS),
+    shown="heuristic",
+)  # fmt: skip
+color_option = option(
+    "--color WHEN", "auto (on a terminal), always or never", click.Choice(("auto", "always", "never")), default="auto"
+)
+
+
+_auto = format_option()
+
+
+def reading_options(
+    *more: Callable[[Any], Any], format: Callable[[Any], Any] = _auto, finish_reason: bool = True
+) -> Callable[[_F], _F]:
+    """Declare the options of `Reading`, and `more`. A provider's stream has its own finish reason."""
+    ends = [finish_reason_option] if finish_reason else []
+    return option_group("Reading", *more, format, tools_option, screen_option, prefix_option, *ends, repair_option)
+
+
+def input_options(*more: Callable[[Any], Any], **settings: Any) -> Callable[[_F], _F]:
+    """Declare FILE and `--text`, which `sources` takes, and `reading_options`."""
+    return lambda run: files_argument(reading_options(text_option, *more, **settings)(run))
+
+
+def output_options(json: str, *more: Callable[[Any], Any]) -> Callable[[_F], _F]:
+    """Declare `more`, `--json` and `--color`."""
+    return option_group("Output", *more, json_option(json), color_option)
 
 
 @dataclass(frozen=True)
@@ -79,8 +100,14 @@ class Reading:
     tools_file: str | None
     screen: Screen | None
     prefix: str | None
-    finish_reason: str | None
     repair: RepairLimit | None
+    finish_reason: str | None
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Reading:
+        """Take the values of `reading_options` out of those that a command was given."""
+        names = ("format", "tools", "screen", "prefix", "repair", "finish_reason")
+        return cls(*[given.pop(name, None) for name in names])
 
     @property
     def tools(self) -> Tools | None:
@@ -91,45 +118,13 @@ class Reading:
         """The parser of the responses; its options are checked before any input is read."""
         from outspoken.parsing.parser import Parser
 
-        return Parser(
-            "auto" if self.format is None else self.format, tools=self.tools, repair=self.repair, screen=self.screen
-        )
+        format = "auto" if self.format is None else self.format
+        return Parser(format, tools=self.tools, repair=self.repair, screen=self.screen)
 
     @property
     def known(self) -> dict[str, str | None]:
         """What is known of a response."""
         return {"prefix": self.prefix, "finish_reason": self.finish_reason}
-
-
-def reading_options(
-    *,
-    format: str | None = "auto",
-    format_help: str = "a format's name or alias, or auto",
-    finish_reason: bool = True,
-) -> Callable[[_Run], _Run]:
-    """Declare the options of `Reading`, and pass one as `reading`. A provider's stream has its own finish reason."""
-    ends = [finish_reason_option] if finish_reason else []
-    shared = [tools_option, screen_option, prefix_option, *ends, repair_option]
-
-    def declare(run: _Run) -> _Run:
-        @wraps(run)
-        def with_reading(
-            *, format: str | None, tools: str | None, screen: Screen | None, prefix: str | None,
-            repair: RepairLimit | None, finish_reason: str | None = None, **others: Any,
-        ) -> int:  # fmt: skip
-            return run(reading=Reading(format, tools, screen, unescaped(prefix), finish_reason, repair), **others)
-
-        found = with_reading
-        for one in reversed(shared):
-            found = one(found)
-        return format_option(format, format_help)(found)
-
-    return declare
-
-
-def unescaped(prefix: str | None) -> str | None:
-    r"""A prefix with line breaks where it has `\n`, which is what can be typed in a shell."""
-    return prefix and prefix.replace("\\n", "\n")
 
 
 class Source(NamedTuple):
@@ -157,35 +152,13 @@ class Source(NamedTuple):
             yield data[at : at + size]
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """What a command was given to read: files, or a text."""
-
-    files: tuple[str, ...]
-    text: str | None
-
-    def sources(self) -> list[Source]:
-        """The responses; standard input if none is given. Raises UsageError for contradictions, and for a terminal."""
-        if self.text is None:
-            return [Source(path) for path in given_files(self.files)]
-        if self.files:
-            raise UsageError(f"`--text` is a response already; leave out `{self.files[0]}`, or the option")
-        return [Source("", self.text)]
-
-
-def input_options(run: _Run) -> _Run:
-    """Declare FILE and `--text`, and pass `Inputs` as `inputs`."""
-
-    @wraps(run)
-    def with_inputs(*, files: tuple[str, ...], text: str | None, **others: Any) -> int:
-        return run(inputs=Inputs(files, text), **others)
-
-    return files_argument(text_option(with_inputs))
-
-
-def files_argument(run: _F) -> _F:
-    """Declare FILE, any number of times."""
-    return click.argument("files", nargs=-1, type=File(), metavar="[FILE]...")(run)
+def sources(files: Sequence[str], text: str | None) -> list[Source]:
+    """The responses; standard input if none is given. Raises UsageError for contradictions, and for a terminal."""
+    if text is None:
+        return [Source(path) for path in given_files(files)]
+    if files:
+        raise UsageError(f"`--text` is a response already; leave out `{files[0]}`, or the option")
+    return [Source("", text)]
 
 
 def given_files(files: Sequence[str]) -> Sequence[str]:

@@ -1,51 +1,72 @@
 """The command `outspoken`: the table of its commands, each in a module of `commands` that is imported when it is run.
 
-To add a command, write a module with an attribute `command` and add a row to the table.
+To add a command, write a module with an attribute `run` and add a row to the table.
 """
 
 from __future__ import annotations
 
+from textwrap import fill
+
+import click
+import cloup
+
 from outspoken import __version__
 
-from .framework import Entry, LazyGroup, version_option
-
-ONE, MANY, MODELS, AUTHORS, SHELL = "One response", "Many responses", "Models and servers", "Grammars", "This command"
+from .framework import Group, example_text, show_help_if_bare
 
 #: The exit codes of all commands.
-EXIT_CODES = (
-    ("0", "all is well"),
-    ("1", "it ran, and a response, row or grammar has errors"),
-    ("2", "it cannot run: wrong arguments, a file that cannot be read, a package that is missing"),
-    ("3", "`batch` was stopped before the end; the same command goes on"),
-    ("130, 143", "interrupted (Ctrl-C), terminated"),
-)
+EXIT_CODES = {
+    "0": "all is well",
+    "1": "it ran, and a response, row or grammar has errors",
+    "2": "it cannot run: wrong arguments, a file that cannot be read, a package that is missing",
+    "3": "`batch` was stopped before the end; the same command goes on",
+    "130, 143": "interrupted (Ctrl-C), terminated",
+}
+_CODES = [
+    fill(words, 78, initial_indent=f"  {code:<10}", subsequent_indent=" " * 12) for code, words in EXIT_CODES.items()
+]
 
 COMMANDS = {
-    "parse": Entry("parse a response and show its segments", ONE),
-    "explain": Entry("show a response part by part, and the formats that match it", ONE),
-    "stream": Entry("show a provider's stream as it arrives", ONE),
-    "ui": Entry("open a page on this machine that shows how a response is read", ONE),
-    "formats": Entry("list the formats", ONE),
-    "stats": Entry("count how many responses are ok, repaired, truncated or invalid", MANY),
-    "batch": Entry("read files of responses with every core, into a folder of results", MANY),
-    "report": Entry("write a page of HTML about a folder of results", MANY),
-    "constrain": Entry("write the grammar that keeps a model to a format", MODELS),
-    "serve": Entry("run a proxy that reads calls and reasoning from a server's text", MODELS),
-    "grammar": Entry("work on a grammar file: new, check, show, fuzz or diagram", AUTHORS),
-    "completion": Entry("print the script that completes commands in your shell", SHELL),
+    "One response": {
+        "parse": "parse a response and show its segments",
+        "explain": "show a response part by part, and the formats that match it",
+        "stream": "show a provider's stream as it arrives",
+        "ui": "open a page on this machine that shows how a response is read",
+        "formats": "list the formats",
+    },
+    "Many responses": {
+        "stats": "count how many responses are ok, repaired, truncated or invalid",
+        "batch": "read files of responses with every core, into a folder of results",
+        "report": "write a page of HTML about a folder of results",
+    },
+    "Models and servers": {
+        "constrain": "write the grammar that keeps a model to a format",
+        "serve": "run a proxy that reads calls and reasoning from a server's text",
+    },
+    "Grammars": {"grammar": "work on a grammar file: new, check, show, fuzz or diagram"},
+    "This command": {"completion": "print the script that completes commands in your shell"},
 }
-
-program = version_option(__version__)(
-    LazyGroup(
-        "outspoken",
-        "outspoken.cli.commands",
-        COMMANDS,
-        help="Read what language models say: tool calls, reasoning and GUI actions.",
-        examples=(
-            ("outspoken parse response.txt", "show what is in a response"),
-            ("outspoken parse -t 'Action: wait()' --json", "the same as JSON, for a text"),
-            ("outspoken parse --help", "the options and examples of a command"),
-        ),
-        notes=EXIT_CODES,
-    )
+_EXAMPLES = example_text(
+    ("outspoken parse response.txt", "show what is in a response"),
+    ("outspoken parse -t 'Action: wait()' --json", "the same as JSON, for a text"),
+    ("outspoken parse --help", "the options and examples of a command"),
 )
+
+
+@cloup.group(
+    "outspoken",
+    cls=Group,
+    package="outspoken.cli.commands",
+    listed={
+        title: [cloup.Command(name, short_help=words) for name, words in rows.items()]
+        for title, rows in COMMANDS.items()
+    },
+    invoke_without_command=True,
+    help="Read what language models say: tool calls, reasoning and GUI actions.",
+    epilog="\n".join(["\b", "Exit codes:", *_CODES, "", _EXAMPLES]),
+)
+@click.version_option(__version__, "-V", "--version", message="outspoken %(version)s", help="print the version")
+@click.pass_context
+def program(ctx: click.Context) -> int:
+    """Show the help if no command is given."""
+    return show_help_if_bare(ctx)

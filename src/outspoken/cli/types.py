@@ -1,136 +1,69 @@
-"""The types of the command line's arguments: what they accept, what they refuse, and what shells complete."""
+"""The types of arguments that click has not: what they accept, what they refuse, and what shells complete."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from outspoken.terminal.errors import did_you_mean
-
 if TYPE_CHECKING:
     from outspoken.results.geometry import Screen
 
-    _Type = click.ParamType[Any, Any]
+    _Type = click.ParamType[str]
+    _Path = click.Path[str]
 else:
-    _Type = click.ParamType  # no generic class in the oldest Click
+    _Type, _Path = click.ParamType, click.Path  # no generic classes in older versions of click
 
 
 class Name(_Type):
-    """A name that the command checks itself; `known` gives the names that shells complete.
-
-    With `what`, such as `provider`, a name that is like a known one is refused with that one.
-    """
+    """A name that the command checks itself; `known` gives the names that shells complete."""
 
     name = "name"
 
-    def __init__(self, known: Callable[[], Iterable[str]], what: str = "") -> None:
-        self._known, self._what = known, what
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or raise BadParameter."""
-        if self._what:
-            known = list(self._known())
-            hint = "" if value in known else did_you_mean(str(value), known)
-            if hint:
-                raise click.UsageError(f"there is no {self._what} `{value}`{hint}", ctx)
-        return str(value)
+    def __init__(self, known: Callable[[], Iterable[str]]) -> None:
+        self._known = known
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
         """Complete a name."""
         return [CompletionItem(name) for name in self._known() if name.startswith(incomplete)]
 
 
-class File(_Type):
+class File(_Path):
     """A path, or `-` where a command reads standard input. The command says what is wrong with it."""
 
-    name = "file"
-
-    def __init__(self, kind: str = "file") -> None:
-        self._kind = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or raise BadParameter for an empty one, such as that of a variable that is not set."""
         return value or self.fail("the name of a file is empty", param, ctx)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
-        """Let the shell complete files, or folders if the kind is `dir`."""
-        return [CompletionItem(incomplete, type=self._kind)]
+
+def screen_size(value: str) -> Screen:
+    """The size of a screen, as `1280x720`. Raises BadParameter for other words."""
+    from outspoken.results.geometry import Screen  # not every command needs it
+
+    width, _, height = value.lower().replace("×", "x").partition("x")
+    try:
+        return Screen(int(width), int(height))
+    except ValueError:
+        raise click.BadParameter(f"`{value}` is no size; write it as 1280x720") from None
 
 
-class Choice(_Type):
-    """One of a few words. A wrong one is refused with the nearest."""
-
-    name = "choice"
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = tuple(words)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word, or raise BadParameter."""
-        if value in self.words:
-            return value
-        hint = did_you_mean(str(value), self.words) or f"; expected {', '.join(self.words)}"
-        return self.fail(f"`{value}` is unknown{hint}", param, ctx)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return the words, as the help shows them. Click 8.1 passes no context."""
-        return f"[{'|'.join(self.words)}]"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[Any]]:
-        """Complete a word."""
-        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+def positive(value: str) -> float:
+    """A number of more than 0. Raises BadParameter for others."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise click.BadParameter(f"`{value}` is not a number of more than 0")
+    return number
 
 
-class ScreenSize(_Type):
-    """The size of a screen, as `1280x720`."""
-
-    name = "screen"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Screen:
-        """Return the screen, or raise BadParameter."""
-        from outspoken.results.geometry import Screen  # not every command needs it
-
-        if isinstance(value, Screen):
-            return value
-        width, _, height = str(value).lower().replace("×", "x").partition("x")
-        try:
-            return Screen(int(width), int(height))
-        except ValueError:
-            return self.fail(f"`{value}` is no size; write it as 1280x720", param, ctx)
-
-
-class Number(_Type):
-    """A whole number from `least` to `most`, if there are such, or with `fraction` any number of more than 0."""
-
-    name = "number"
-
-    def __init__(self, *, least: int | None = 1, most: int | None = None, fraction: bool = False) -> None:
-        self._least, self._most, self._fraction = least, most, fraction
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
-        """Return the number, or raise BadParameter."""
-        try:
-            number = float(value) if self._fraction else int(value)
-        except ValueError:
-            number = None
-        if number is not None and self._is_allowed(number):
-            return number
-        return self.fail(f"`{value}` is not {self._wanted()}", param, ctx)
-
-    def _is_allowed(self, number: int | float) -> bool:
-        if self._fraction:
-            return 0 < number < float("inf")
-        return (self._least is None or number >= self._least) and (self._most is None or number <= self._most)
-
-    def _wanted(self) -> str:
-        if self._fraction:
-            return "a number of more than 0"
-        if self._most is not None:
-            return f"a whole number from {self._least} to {self._most}"
-        return "a whole number" if self._least is None else f"a whole number from {self._least} on"
+def unescaped(prefix: str) -> str:
+    r"""A prefix with line breaks where it has `\n`, which is what can be typed in a shell."""
+    return prefix.replace("\\n", "\n")
 
 
 def format_names() -> list[str]:

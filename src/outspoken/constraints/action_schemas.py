@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from outspoken.actions.fields import JSON_TEXT, SUBMIT, FieldType, field_type
 from outspoken.actions.mapping import MappingRule
 from outspoken.actions.rule_fields import FieldSource
 from outspoken.grammar.header import Header
 from outspoken.results.actions.base import ElementRef
-from outspoken.results.geometry import Point, Screen, Space
+from outspoken.results.geometry import Point, Screen
 
 from .number_ranges import number_pattern
 from .plain_patterns import escape
@@ -51,7 +51,7 @@ class FieldSchemas:
 
     def __init__(self, header: Header, screen: Screen | None = None) -> None:
         self._header = header
-        self._space = cast("Space", header.space)
+        self._space = header.space
         try:
             self._extent = (screen or Screen(_FARTHEST, _FARTHEST)).extent(self._space)
         except ValueError:  # a label or a description
@@ -144,7 +144,7 @@ def path_example(header: Header) -> dict[str, Any]:
 
 
 def _places(header: Header) -> list[Point]:
-    space = cast("Space", header.space)
+    space = header.space
     numbers = [[0.25, 0.5], [0.75, 0.125]] if space == "unit" else [[12.0, 34.0], [56.0, 78.0]]
     return [Point.of(pair, space) for pair in numbers]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from outspoken.engine.budget import RecoveryBudget
+from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import ParserPolicy
 from outspoken.engine.state import follow
@@ -124,8 +125,6 @@ class Candidate:
     come to. What it reads counts only with the evidence that is `wanted`.
     """
 
-    parser_type: type[AutomatonParser] = AutomatonParser
-
     #: see `evidence`
     wanted = ""
 
@@ -137,6 +136,7 @@ class Candidate:
         start: int,
         budget: RecoveryBudget,
         sharing: Iterable[str] = (),
+        log: list[ParseStep] | None = None,
     ) -> None:
         self.name = name
         self.automaton = automaton = registry.automaton(name, lenient=is_lenient(parent))
@@ -150,7 +150,9 @@ class Candidate:
         self._start = start
         self.text = text.fork(start)
         self.segment = SegmentPolicy(start)
-        self.parser = self.parser_type(automaton, builder, self.text, self.segment, budget.copy(), automaton.top_level)
+        self.parser = AutomatonParser(
+            automaton, builder, self.text, self.segment, budget.copy(), automaton.top_level, log
+        )
         self.may_end = False
 
     # reading

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from outspoken.engine.budget import TRY
+from outspoken.engine.parse_steps import Kind, ParseStep, Trial
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.text_buffer import TextBuffer
 from outspoken.grammar import registry
@@ -30,15 +31,17 @@ class Detector:
     A parser reads plain text up to an opening marker, and candidates the segment behind it.
     """
 
-    parser_type: type[AutomatonParser] = AutomatonParser
-    candidate_type: type[Candidate] = Candidate
-
-    def __init__(self, automaton: Automaton, builder: Builder, text: TextBuffer) -> None:
+    def __init__(
+        self, automaton: Automaton, builder: Builder, text: TextBuffer, log: list[ParseStep] | None = None
+    ) -> None:
         self.builder, self.text = builder, text
         lenient, edition = is_lenient(builder), registry.edition()
         self._openers = opener_index(lenient, edition)
         self.plain = PlainTextPolicy(lenient=lenient, edition=edition)
-        self.parser = self.parser_type(automaton, builder, text, self.plain)
+        self.parser = AutomatonParser(automaton, builder, text, self.plain, log=log)
+        self._log = log
+        #: the candidates that were tried first at the opening marker
+        self._tried: list[Candidate] = []
         self.detected: str | None = None
         self.candidates: list[Candidate] = []
         #: formats with the same opening marker that refuse what follows it, or are like another one that has it; tried
@@ -123,6 +126,7 @@ class Detector:
         """Try the formats that have an opening marker, from there on."""
         text, start = self.text, self._start - self.text.base
         self._text_start = text.offset
+        self._tried = []
         if not self.parser.budget.allows(self._start):
             self._failed_at = self._start
             self._read_as_text()
@@ -137,13 +141,14 @@ class Detector:
             self._written = ""  # no format has it here
             self._read_as_text()
             return
-        if len(likely) == 1 and final:
+        if len(likely) == 1 and final and self._log is None:
             candidate = self._candidate(likely[0])
             if candidate.read_batches() and candidate.is_evident(self._openers, final=final):
                 self._choose(candidate)
                 return
         self._unlikely = [name for name in names if name not in likely]
         self.candidates = self._started(likely, final=final)
+        self._tried = [*self.candidates]
         if not self.candidates:
             self._failed_at = max(self._failed_at, self._start)
             self._read_as_text()
@@ -157,7 +162,8 @@ class Detector:
 
     def _candidate(self, name: str) -> Candidate:
         """A format that reads from the opening marker on."""
-        made = self.candidate_type(name, self.builder, self.text, self._start, self.parser.budget, self._sharing)
+        log: list[ParseStep] | None = None if self._log is None else []
+        made = Candidate(name, self.builder, self.text, self._start, self.parser.budget, self._sharing, log)
         made.wanted = self._wanted.get(name, "")
         made.parser.state.end_is_proven = self.parser.state.end_is_proven
         return made
@@ -227,6 +233,7 @@ class Detector:
     def _read_as_text(self) -> None:
         """No format reads what stands here: it is text, or plain text's own."""
         self.candidates = []
+        self._log_trials("tried", self._failed_at, self._tried)
         text, budget = self.text, self.parser.budget
         if is_distinct_marker(self._written):
             self.refused.append(FoundMarkup(self._start, self._start + len(self._written), self._written))
@@ -241,6 +248,7 @@ class Detector:
     def _choose(self, best: Candidate) -> None:
         """A segment was read by this format: take it over, and go on behind it."""
         self.candidates = []
+        self._log_trials("chosen", best.end, [best, *[one for one in self._tried if one is not best]])
         self._pass_on(best)
         if best.spaces is not None:
             best.spaces.report(best.builder)
@@ -263,7 +271,17 @@ class Detector:
             return False
         return self._openers.is_alone(self._number, best.text.slice(self._start, best.end))
 
+    def _log_trials(self, kind: Kind, end: int, candidates: list[Candidate]) -> None:
+        if self._log is not None:
+            trials = tuple([Trial(one.name, one.parser.log or []) for one in candidates])
+            self._log.append(ParseStep(kind, self._start, end, self.parser.state.config, trials=trials))
+
     # events
+
+    @property
+    def held_from(self) -> int:
+        """The offset from which on text is held, as long as there are candidates whose events are not passed on."""
+        return self._text_start
 
     def _pass_on_more(self, candidate: Candidate) -> bool:
         """Pass on the events of the only candidate that is left, while it reads on without damage.

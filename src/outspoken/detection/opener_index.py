@@ -204,11 +204,9 @@ class OpenerIndex:
         """Does a text of which more may come end within what may be a marker with a pattern?"""
         match = self._partial.get(pattern)
         if match is None:
-            import regex
+            from outspoken.patterns.alike import compile_arriving
 
-            from outspoken.patterns.arriving import while_arriving
-
-            match = self._partial[pattern] = regex.compile(while_arriving(pattern)).match
+            match = self._partial[pattern] = compile_arriving(pattern).match
         found = match(text, pos, partial=True)
         return found is not None and found.partial
 
@@ -303,15 +301,12 @@ class OpenerIndex:
 
     def _compile_match(self, key: int, numbers: list[int], *, partial: bool) -> Any:
         """What matches the first of the markers that begin alike, each in a group of its own."""
-        patterns = [f"({self._patterns[i]})" for i in numbers]
-        module: Any = re
+        pattern = "|".join([f"({self._patterns[i]})" for i in numbers]) or "(?!)"
         if partial:
-            import regex as module
-
-            from outspoken.patterns.arriving import while_arriving
-
-            patterns = [while_arriving(pattern) for pattern in patterns]
-        match = self._matches[partial][key] = module.compile("|".join(patterns) or "(?!)").match
+            from outspoken.patterns.alike import compile_arriving as compile
+        else:
+            compile = re.compile
+        match = self._matches[partial][key] = compile(pattern).match
         return match
 
     def _beginning_alike(self, group: int) -> _Alike:
@@ -385,10 +380,10 @@ def openers_of(edition: int) -> Openers:
         automata = [(name, registry.automaton(name, lenient=True)) for name in names]
         return collect(automata, registry.automaton(PLAIN, lenient=True))
 
-    known, added = registry.index(), registry.added_names(edition)
+    known, names = registry.index(), registry.names(edition)
     if known is None:
-        return collected(registry.names(edition))
-    found = Openers.from_data(known.openers)
+        return collected(names)
+    found, added = Openers.from_data(known.openers), tuple([name for name in names if name not in known.aliases])
     if not added:
         return found
     from .collection import join

@@ -77,7 +77,7 @@ class OpenerMatcher:
         self._openers = openers = opener_index(lenient, edition)
         automaton = registry.automaton(PLAIN, lenient=lenient)
         self._own = own = matchers.matcher_of(automaton.top_level, which, HANDLERS)
-        partial = which == "find partial"
+        partial = which.endswith("partial")
         self.branches = own.branches
         self._groups = max(own.branches, default=0)
         self.open_markers = _OpenMarkers(openers, own.open_markers, self._groups, -1) if partial else None

@@ -78,9 +78,7 @@ def read_between(recovery: Driver, damage: DamagedSegment, *, final: bool) -> bo
     recovery.state.damage = None
     if builder.context.repair_limit in ("none", "notation"):
         path = _reported(recovery, path)
-    accepted = recovery.apply(path, damage, damage.start + end, end_is_certain=True)
-    recovery.policy.recovered(path, accepted=accepted)
-    return True if accepted else None
+    return recovery.apply(path, damage, damage.start + end, end_is_certain=True) or None
 
 
 def _reported(recovery: Driver, path: RecoveryPath) -> RecoveryPath:

@@ -18,6 +18,7 @@ from outspoken.semantics.handlers import FREE, HANDLERS, Place
 
 from .batched_matching import read_batches
 from .budget import RecoveryBudget
+from .parse_steps import ParseStep
 from .policy import DEFAULT_POLICY, ParserPolicy
 from .single_steps import SingleSteps
 from .state import ParserState
@@ -56,12 +57,15 @@ class AutomatonParser:
         policy: ParserPolicy = DEFAULT_POLICY,
         budget: RecoveryBudget | None = None,
         config: Config | None = None,
+        log: list[ParseStep] | None = None,
     ) -> None:
+        """With a `log`, markers are read one by one, also in complete text, and each step is appended to it."""
         self.automaton, self.builder, self.text, self.policy = automaton, builder, text, policy
         self.state = ParserState(automaton, config or automaton.start, text.base - 1)
         builder.source.slice = text.slice
         self._blanks: list[str] = []
         self._budget = budget
+        self.log = log
 
     @property
     def budget(self) -> RecoveryBudget:
@@ -264,7 +268,8 @@ class AutomatonParser:
         self._end_search = None
         while going:
             if final and state.embedded is None and state.damage is None and state.missing_closer_at is None:
-                self.read_batches()
+                if self.log is None:
+                    self.read_batches()
                 if text.pos == len(text.text) and state.before_text and state.config.end_operations() == ():
                     return
             going = self._step(final=final)
@@ -285,6 +290,9 @@ class AutomatonParser:
     def finish(self) -> None:
         """All of the text was read: end what is open."""
         builder, state, text = self.builder, self.state, self.text
+        if self.log is not None:
+            open_ = state.config.free if state.embedded is None else state.embedded.step
+            self.log.append(ParseStep("end", text.offset, text.end, state.config, open_))
         ops = state.config.end_operations()
         is_read = state.embedded is None and text.pos >= len(text.text)
         if is_read and ops is not None:

@@ -24,8 +24,6 @@ class ParserPolicy:
 
     #: complete text is read only up to the next plain text
     stops_at_text = False
-    #: of recovery paths that cost the same, take the first (1) or the last one (-1)
-    ties = 1
 
     # plain text
 

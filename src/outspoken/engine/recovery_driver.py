@@ -17,6 +17,7 @@ from outspoken.semantics.steps import apply_step
 from .budget import SEARCH, TRY
 from .damaged_segment import DamagedSegment, SearchedText, find_end, looks_like_call
 from .list_damage import damaged_gap, is_later_entry, lose_entry, read_between
+from .parse_steps import Kind, ParseStep
 from .text_buffer import LOOKBEHIND
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class RecoveryDriver:
 
     def __init__(self, steps: SingleSteps) -> None:
         self.automaton, self.builder, self.text, self.state = steps.automaton, steps.builder, steps.text, steps.state
-        self.policy, self.budget = steps.policy, steps.budget
+        self.policy, self.budget, self.log = steps.policy, steps.budget, steps.log
         #: could the last recovery path be read in two ways?
         self._is_ambiguous = False
         self._searched = SearchedText()
@@ -49,6 +50,8 @@ class RecoveryDriver:
 
         It stands `inside` an embedded value, or not.
         """
+        base = self.text.base
+        self._log("broken" if inside else "refused", base + pos, base + (pos if end is None else end))
         going = self.policy.on_refused(self, pos, end, inside=inside)
         return self.start_segment(pos, end, inside=inside) if going is None else going
 
@@ -215,6 +218,7 @@ class RecoveryDriver:
             config, end = point.config, match.end() if point.belongs_to_segment else match.start()
             at = damage.refused_at + end
         builder.recorder.edits.clear()
+        self._log("unread", damage.start, at)
         builder.calls.unfinished(builder.nodes.pop(), at, "truncated" if cut else "invalid")
         if config is self.automaton.top_level:
             builder.nodes.clear()
@@ -241,8 +245,10 @@ class RecoveryDriver:
 
     def reread_as_text(self, after: int) -> bool:
         """What was refused up to an offset is plain text, behind the marker that led out of plain text."""
+        consumed = self.builder.output.consumed
         going = self.policy.reread_as_text(self, after)
         if going is not None:
+            self._log("left", self.text.offset, after)
             return going
         builder, text, budget = self.builder, self.text, self.budget
         self.state.config = self.automaton.top_level
@@ -256,6 +262,7 @@ class RecoveryDriver:
             resume = max(resume, after)
         builder.output.show(resume)
         text.rewind(resume)
+        self._log("text", consumed, resume)
         return True
 
     def resume(self, at: int, config: Config) -> None:
@@ -286,7 +293,6 @@ class RecoveryDriver:
             settings=builder.context.settings,
             budget=budget.grant(end),
             nodes=budget.nodes,
-            ties=self.policy.ties,
         )
         budget.spent += max(SEARCH, len(region.text))
         from outspoken.recovery.search import recover  # with all that repairs JSON; many a refused text never needs it
@@ -297,7 +303,6 @@ class RecoveryDriver:
             if not _says_something(path) or not (may_guess or _is_certain(path)):
                 return False  # it is text, or cut
             accepted = self.apply(path, damage, end, end_is_certain=end_is_certain)
-            self.policy.recovered(path, accepted=accepted)
             if accepted or not self._is_ambiguous:
                 return accepted
         return may_guess and self._read_with_lark(region, damage, end)
@@ -315,12 +320,16 @@ class RecoveryDriver:
         budget.tokens = region.tokens_left
         if path is None or path.cost > MAX_COST or not _says_something(path) or _guesses(path):
             return False
-        accepted = self.apply(path, damage, end, end_is_certain=region.end_is_certain)
-        self.policy.recovered(path, accepted=accepted)
-        return accepted
+        return self.apply(path, damage, end, end_is_certain=region.end_is_certain)
 
     def apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
         """Carry out a recovery path, unless it contradicts what was announced. Returns whether it was accepted."""
+        accepted = self._apply(path, damage, end, end_is_certain=end_is_certain)
+        self._log("recovered" if accepted else "rejected", damage.start, end, damage.outer, path)
+        self.policy.recovered(path, accepted=accepted)
+        return accepted
+
+    def _apply(self, path: RecoveryPath, damage: DamagedSegment, end: int, *, end_is_certain: bool) -> bool:
         builder, call = self.builder, damage.call
         from outspoken.recovery.speculation import Speculation
 
@@ -353,6 +362,12 @@ class RecoveryDriver:
         speculation.accept()
         self.resume(end, path.config)
         return True
+
+    def _log(
+        self, kind: Kind, start: int, end: int, config: Config | None = None, path: RecoveryPath | None = None
+    ) -> None:
+        if self.log is not None:
+            self.log.append(ParseStep(kind, start, end, config or self.state.config, path=path))
 
 
 def _guesses(path: RecoveryPath) -> bool:

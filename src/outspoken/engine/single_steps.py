@@ -16,6 +16,7 @@ from outspoken.semantics.open_node import EmbeddedValue
 from outspoken.semantics.steps import begin_text, carry_out, schema_of
 
 from .batched_matching import LONG
+from .parse_steps import ParseStep
 from .state import follow
 from .text_buffer import BLANK, BLANKS
 
@@ -37,6 +38,9 @@ class SingleSteps:
     def __init__(self, parser: AutomatonParser) -> None:
         self.automaton, self.builder, self.text = parser.automaton, parser.builder, parser.text
         self.state, self.policy, self.budget = parser.state, parser.policy, parser.budget
+        self.log = parser.log
+        #: the matchers of complete text and of text that arrives (see `matcher_of`): with a log, of single markers
+        self._whole, self._partial = (" whole", " partial") if self.log is None else (" single", " single_partial")
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -151,6 +155,8 @@ class SingleSteps:
 
     def text_step(self, free: Transition, which: str) -> Any:
         """What finds the end of free text; see `matchers.matcher_of` for `which`."""
+        if self.log is not None:
+            which = "find single_partial" if which == "find partial" else "find single"
         if free.target is self.automaton.top_level:
             step = self.policy.plain_text_step(self.text, which)
             if step is not None:
@@ -170,6 +176,8 @@ class SingleSteps:
 
     def shift_text(self, free: Transition, at: int) -> None:
         """Shift the free text that ends at a position."""
+        if self.log is not None:
+            self._log_token(free, at, at)
         self.state.before_text = True
         self.state.config = free.target
         if free.terminal.short == "ARG_VALUE":
@@ -198,6 +206,8 @@ class SingleSteps:
 
     def follow(self, branch: matchers.Branch, match: Any) -> None:
         """Follow a branch whose markers were matched."""
+        if self.log is not None and branch.transition is not None:
+            self._log_token(branch.transition, *match.span(match.lastindex - 1))
         follow(self.builder, self.text, self.state, branch, match)
 
     # markers
@@ -206,9 +216,9 @@ class SingleSteps:
         """The step of a configuration, and its match at the position."""
         text = self.text
         if final:
-            step = matchers.matcher_of(config, f"{when} whole", HANDLERS)
+            step = matchers.matcher_of(config, when + self._whole, HANDLERS)
             return step, step.match(text.text, text.pos)
-        step = matchers.matcher_of(config, f"{when} partial", HANDLERS)
+        step = matchers.matcher_of(config, when + self._partial, HANDLERS)
         return step, step.match(text.text, text.pos, partial=True)
 
     def _marker(self, config: Config, when: str, *, final: bool) -> bool | None:
@@ -318,6 +328,13 @@ class SingleSteps:
 
     def shift_embedded(self, transition: Transition, start: int, end: int) -> None:
         """Shift an embedded value that stands between two positions."""
+        if self.log is not None:
+            self._log_token(transition, start, end)
         carry_out(self.builder, transition, Place(start, end), self.text.base)
         self.state.config = transition.target
         self.text.pos = end
+
+    def _log_token(self, transition: Transition, start: int, end: int) -> None:
+        assert self.log is not None
+        base = self.text.base
+        self.log.append(ParseStep("token", base + start, base + end, self.state.config, transition))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken.grammar import registry
-from outspoken.grammar.sources import is_current
+from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import MarkupSearch, ValueMarkup, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
@@ -233,12 +233,15 @@ class FastPath:
 def fast_path_of(format: str, edition: int) -> FastPath | None:
     """The fast path of a format, by its name or an alias; None if it has none that is current."""
     name = registry.resolve(format)
-    folder = registry.grammars_folder()
-    path = registry.generated_path(folder / f"{name}.lark")
+    path = registry.generated_path(registry.grammar_path(name))
     if registry.is_added(name) or not path.is_file():
         return None
-    module = _module(name, path)
-    return FastPath(module) if is_current(folder, module.SOURCES) else None
+    try:
+        module = _module(name, path)
+    except ImportError:  # it was generated for another version of the library
+        note_not_compiled(path.parents[1])
+        return None
+    return FastPath(module) if is_current(path.parents[1], module.SOURCES) else None
 
 
 def _module(name: str, path: Path) -> Any:

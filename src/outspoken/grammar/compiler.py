@@ -95,12 +95,11 @@ def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
     with without_collisions():
         return Lark(
             text,
-            parser="lalr",
             source_path=str(path),
             maybe_placeholders=False,
             start=starts,
-            import_paths=[_imported],
-            **options,
+            import_paths=[imported],
+            **{"parser": "lalr", **options},
         )
 
 
@@ -126,7 +125,7 @@ def _check_evidence(header: Header, terminals: dict[str, Terminal], path: str) -
         raise GrammarError(path, f"`evidence` names `{marker}`, which is no terminal of this grammar")
 
 
-def _imported(base: str | None, grammar: str) -> tuple[str, str]:
+def imported(base: str | None, grammar: str) -> tuple[str, str]:
     """The path and text of an imported file: beside the grammar, otherwise of the library's own."""
     folders = [Path(base)] if base else []
     for folder in (*folders, own_folder()):

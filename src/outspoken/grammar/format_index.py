@@ -58,7 +58,10 @@ def index_path(folder: Path) -> Path:
 
 
 def read_index(folder: Path) -> FormatIndex | None:
-    """The index of a folder of grammars; None if there is none, or if it is out of date."""
+    """The index of a folder of grammars; None if there is none, or if it is out of date.
+
+    Formats that are newer than the index, whose grammars lie in the folder, too, are not in it.
+    """
     path = index_path(folder)
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
@@ -68,4 +71,4 @@ def read_index(folder: Path) -> FormatIndex | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None  # missing, half written, or by another version
     formats = {grammar.stem for grammar in folder.glob("*.lark")}
-    return found if formats == found.aliases.keys() and is_current(folder, found.sources) else None
+    return found if formats >= found.aliases.keys() and is_current(folder, found.sources) else None

@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, NonNegativeInt, TypeAdapter, ValidationError
 
 from outspoken.results.errors import GrammarError
+from outspoken.results.geometry import Space
 
-_FIELD = re.compile(r"//[ ]([a-z_]+):[ \t]*(.*)")
+_FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s|$)[ \t]*(.*)")
+_MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 _ENTRY = re.compile(r"([^=(]*(?:\([^)]*\))?)\s*=\s*(.+)")
 _SHARED = re.compile(r"(?:\.\w+)+")
-_MORE = re.compile(r"//[ ]{3}(.*)|//[ \t]*$")
 
-_TRIMMABLE = frozenset({"text", "reasoning", "value"})
-_CHOICES = {"values": ("json", "text"), "written": ("json", "words", "python"), "repeated": ("list",)}
 #: Fields with entries, each with what the right side of an entry is.
 _ENTRIES = {
     "actions": "action(...)",
@@ -30,8 +32,17 @@ _ENTRIES = {
 }
 #: Fields that the compiled form of a grammar leaves out if they are empty.
 _RARE = frozenset({"point", "any_case", "answer", "arguments", "checks", "evidence", "payloads", "repeated"})
-#: What `evidence` may ask for.
-_EVIDENCE = ("line", "end", "alone", "behind")
+
+Span = tuple[int, int]
+
+
+def _expression(pattern: str) -> str:
+    """A pattern that Python can read. Raises ValueError for another one."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from error
+    return pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +76,23 @@ class Header:
     aliases: tuple[str, ...] = ()
     source: str = ""
     example: str = ""
-    trim: frozenset[str] = frozenset()
-    values: str = "json"
-    written: str = "json"
-    indent: int = 0
+    trim: frozenset[Literal["text", "reasoning", "value"]] = frozenset()
+    values: Literal["json", "text"] = "json"
+    written: Literal["json", "words", "python"] = "json"
+    indent: NonNegativeInt = 0
     opened: str = ""
-    anchor: str = ""
+    anchor: Annotated[str, AfterValidator(_expression)] = ""
     like: str = ""
-    space: str = "px"
+    space: Space = "px"
     point: str = ""
     any_case: bool = False
     arguments: dict[str, str] = field(default_factory=dict[str, str])
     actions: dict[str, str] = field(default_factory=dict[str, str])
     payloads: dict[str, str] = field(default_factory=dict[str, str])
-    repeated: str = ""
+    repeated: Literal["", "list"] = ""
     answer: tuple[str, ...] = ()
     checks: dict[str, str] = field(default_factory=dict[str, str])
-    evidence: dict[str, str] = field(default_factory=dict[str, str])
+    evidence: dict[str, Literal["line", "end", "alone", "behind"]] = field(default_factory=dict[str, Any])
 
     def evidence_of(self, marker: str) -> str:
         """What detection asks for at an opening marker; "" if the marker is evidence enough."""
@@ -114,64 +125,128 @@ class Header:
         return cls(**values)
 
 
+class HeaderField(NamedTuple):
+    """A field as it is written: its key, the span of that, and the span of all that the field says.
+
+    `lines` are the lines of its value, each with the place where it begins.
+    """
+
+    key: str
+    key_span: Span
+    span: Span
+    lines: tuple[tuple[int, str], ...]
+
+    @property
+    def value(self) -> str:
+        """The value, with the line breaks of the header."""
+        return "\n".join([line for _, line in self.lines])
+
+
+class HeaderProblem(NamedTuple):
+    """Why a header cannot be used: the code of the finding, its message and place, and what to write instead."""
+
+    code: str
+    message: str
+    span: Span
+    helps: tuple[str, ...] = ()
+    label: str = ""
+
+
 def read_header(text: str, path: str, folder: Path | None = None) -> Header:
     """Read the header of a grammar's text. Raises GrammarError for a field that is unknown or not valid.
 
     `path` names the grammar in errors; `folder` is its folder, by default that of `path`.
     """
-    folder = Path(path).parent if folder is None else folder
-    fields = _fields(text, path)
+    header, problems = examine_header(text, Path(path).parent if folder is None else folder)
+    if header is None:
+        first = problems[0]
+        line = text.count("\n", 0, first.span[0]) + 1
+        raise GrammarError(path, first.message, line=line, helps=first.helps)
+    return header
+
+
+def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderProblem]]:
+    """The header, or None with all of its problems. `folder` is that of the grammar."""
+    fields, problems = _fields(text)
     known = Header.__dataclass_fields__
-    for key, (line, _) in fields.items():
+    first: dict[str, HeaderField] = {}
+    values: dict[str, Any] = {}
+    places: dict[tuple[str, ...], Span] = {}
+    for written in fields:
+        key = written.key
         if key not in known:
-            raise GrammarError(
-                path, f"the header has no field `{key}`", line=line, helps=[f"fields: {', '.join(sorted(known))}"]
-            )
-    if not fields.get("format", (1, ""))[1]:
-        raise GrammarError(
-            path, "the header has no `format`", helps=["the first line is `// format: <name of the file>`"]
-        )
-    values: dict[str, Any] = {key: _READERS.get(key, str)(value) for key, (_, value) in fields.items()}
-    _check(values, fields, path)
-    values |= {key: _entries(key, fields, path, folder) for key in _ENTRIES}
-    values["evidence"] = _evidence(values["evidence"], fields, path)
-    values["indent"] = int(values.get("indent", 0))
-    return Header(**values)
+            from difflib import get_close_matches  # not where a response is read
 
-
-def _check(values: dict[str, Any], fields: dict[str, tuple[int, str]], path: str) -> None:
-    """Raise GrammarError for a value that is not valid."""
-    wrong = [key for key, choices in _CHOICES.items() if values.get(key, choices[0]) not in choices]
-    problems = {key: f"`{key}` is one of {', '.join(_CHOICES[key])}" for key in wrong}
-    if unknown := values.get("trim", frozenset[str]()) - _TRIMMABLE:
-        problems["trim"] = f"`trim` names {', '.join(sorted(unknown))}"
-    if not values.get("indent", "0").isdecimal():
-        problems["indent"] = "`indent` is a number of spaces"
+            near = get_close_matches(key.lower(), list(known), 1)
+            helps = f"did you mean `{near[0]}`?" if near else f"fields are {', '.join(sorted(known))}"
+            message = f"the header has no field `{key}`"
+            problems.append(HeaderProblem("unknown-field", message, written.key_span, (helps,)))
+        elif key in first:
+            label = f"the first one is in line {text.count(chr(10), 0, first[key].span[0]) + 1}"
+            message, helps = f"the header has `{key}` twice", ("join them, or take one out",)
+            problems.append(HeaderProblem("duplicate-field", message, written.key_span, helps, label))
+        else:
+            first[key], places[(key,)] = written, written.span
+            values[key] = _READERS.get(key, str)(written.value)
+            if key in _ENTRIES:
+                entries = [*_entries(written, folder)]
+                problems += [entry for entry in entries if isinstance(entry, HeaderProblem)]
+                sound = [entry for entry in entries if isinstance(entry, _Entry)]
+                values[key] = {entry.name: entry.meaning for entry in sound}
+                places |= {(key, entry.name): entry.span for entry in sound}
     try:
-        re.compile(values.get("anchor", ""))
-    except re.error as error:
-        problems["anchor"] = f"`anchor` is not a regular expression: {error}"
-    for key, message in problems.items():
-        raise GrammarError(path, message, line=fields[key][0])
+        header = _adapter().validate_python({"format": "", **values})
+    except ValidationError as error:
+        for one in error.errors():
+            key, *inner = [str(part) for part in one["loc"]]
+            span = places.get((key, *inner[:1]), places[(key,)])
+            helps = (one["msg"].replace("Input", f"`{key}`").replace("Value error,", f"`{key}` is"),)
+            problems.append(HeaderProblem("bad-header", f"`{key}` cannot be `{one['input']}`", span, helps))
+        header = None
+    problems.sort(key=lambda problem: problem.span)
+    if not values.get("format"):
+        helps = ("the first line is `// format: <name of the file>`",)
+        problems.append(HeaderProblem("missing-field", "the header has no `format`", _line_at(text, 0), helps))
+    return (None if problems else header), problems
 
 
-def _fields(text: str, path: str) -> dict[str, tuple[int, str]]:
-    """The fields by key, each with its line and its value."""
-    found: dict[str, tuple[int, list[str]]] = {}
-    key = ""
-    for number, line in enumerate(text.splitlines(), 1):
+@cache
+def _adapter() -> TypeAdapter[Header]:
+    return TypeAdapter(Header)
+
+
+def _line_at(text: str, start: int) -> Span:
+    """The span of the line that begins at a place, without blanks at its end."""
+    line = text[start:].partition("\n")[0]
+    return start, start + len(line.rstrip())
+
+
+def _fields(text: str) -> tuple[list[HeaderField], list[HeaderProblem]]:
+    """The fields in the order of the text, also those that no header has, and the lines that are none."""
+    found: list[HeaderField] = []
+    problems: list[HeaderProblem] = []
+    at = 0
+    for line in text.splitlines(keepends=True):
         if not line.startswith("//"):
             break
-        if match := _FIELD.match(line):
-            key = match[1]
-            if key in found:
-                raise GrammarError(path, f"the header has `{key}` twice", line=number)
-            found[key] = (number, [match[2]] if match[2] else [])
-        elif (match := _MORE.match(line)) and key:
-            found[key][1].append(match[1] or "")
+        span = _line_at(text, at)
+        if match := _FIELD.match(line.rstrip("\r\n")):
+            key, value = (at + match.start(1), at + match.end(1)), (at + match.start(2), match[2])
+            found.append(HeaderField(match[1], key, (key[0], span[1]), (value,) if match[2] else ()))
+        elif (match := _MORE.match(line.rstrip("\r\n"))) and found:
+            one = found[-1]
+            more = (at + match.start(1), match[1]) if match[1] else (span[1], "")
+            found[-1] = one._replace(span=(one.span[0], span[1]), lines=(*one.lines, more))
         else:
-            raise GrammarError(path, "a header line is `// key: value`, or is indented by three spaces", line=number)
-    return {key: (line, "\n".join(lines)) for key, (line, lines) in found.items()}
+            helps = ("write `// key: value`; what goes on with a value is indented by three spaces behind `//`",)
+            problems.append(HeaderProblem("bad-header", "a line of the header is no field", span, helps))
+        at += len(line)
+    return found, problems
+
+
+def header_fields(text: str) -> list[HeaderField]:
+    """The fields of a header as they are written, in their order, also those that no header has."""
+    return _fields(text)[0]
 
 
 def one_line(value: str) -> str:
@@ -187,48 +262,41 @@ _READERS: dict[str, Callable[[str], object]] = {
     "models": _list,
     "aliases": _list,
     "answer": _list,
-    "trim": lambda value: frozenset(_list(value)),
+    "trim": _list,
     "example": lambda value: value.replace("\\t", "\t"),
     "opened": lambda value: value.replace("\\n", "\n"),
-    "any_case": lambda value: value == "yes",
 }
 
 
-def _entries(key: str, fields: dict[str, tuple[int, str]], path: str, folder: Path) -> dict[str, str]:
-    """The lines of a field, such as `left_double = click(clicks=2)`, as a dict from the left side to the right.
+class _Entry(NamedTuple):
+    """An entry of a field, such as `left_double = click(clicks=2)`."""
 
-    A line `.shared.name` includes the lines of that field in another file. A later line overrides one with the same
-    left side.
+    name: str
+    meaning: str
+    span: Span
+
+
+def _entries(written: HeaderField, folder: Path) -> Iterator[_Entry | HeaderProblem]:
+    """The entries of a field, of which a later one overrides one of the same name, and the lines that are none.
+
+    A line `.shared.name` includes the lines of that field in another file. The left side of an entry of `evidence` may
+    name several markers, separated by `|`.
     """
-    line, value = fields.get(key, (0, ""))
-    entries: dict[str, str] = {}
-    for offset, entry in enumerate(value.splitlines()):
-        if not entry.strip():
-            continue
-        if _SHARED.fullmatch(entry.strip()):
-            entries.update(_shared(key, entry.strip(), path, folder, line))
-            continue
-        match = _ENTRY.fullmatch(entry.strip())
-        if match is None or not match[1].strip():
-            raise GrammarError(path, f"`{entry.strip()}` is not `name = {_ENTRIES[key]}`", line=line + offset + 1)
-        entries[match[1].strip()] = match[2].strip()
-    return entries
-
-
-def _evidence(entries: dict[str, str], fields: dict[str, tuple[int, str]], path: str) -> dict[str, str]:
-    """The entries of `evidence` by marker: the left side may name several, separated by `|`."""
-    for wanted in entries.values():
-        if wanted not in _EVIDENCE:
-            message = f"`evidence` is one of {', '.join(_EVIDENCE)}"
-            raise GrammarError(path, message, line=fields["evidence"][0])
-    return {marker.strip(): wanted for markers, wanted in entries.items() for marker in markers.split("|")}
-
-
-def _shared(key: str, name: str, path: str, folder: Path, line: int) -> dict[str, str]:
-    """The entries of a field in another file."""
-    file = folder.joinpath(*name.split(".")[1:]).with_suffix(".lark")
-    try:
-        text = file.read_text("utf-8")
-    except OSError as error:
-        raise GrammarError(path, f"there is no file `{name}` to take `{key}` from", line=line) from error
-    return _entries(key, _fields(text, str(file)), str(file), file.parent)
+    key = written.key
+    for start, line in written.lines:
+        entry, span = line.strip(), (start, start + len(line.rstrip()))
+        match = _ENTRY.fullmatch(entry)
+        if _SHARED.fullmatch(entry):
+            file = folder.joinpath(*entry.split(".")[1:]).with_suffix(".lark")
+            if file.is_file():
+                shared = [one for one in header_fields(file.read_text("utf-8")) if one.key == key]
+                yield from [one._replace(span=span) for other in shared for one in _entries(other, file.parent)]
+            else:
+                message, helps = f"there is no file `{entry}` to take `{key}` from", ("a path is `.shared.<file>`",)
+                yield HeaderProblem("bad-header", message, span, helps)
+        elif match is not None and match[1].strip():
+            names = match[1].split("|") if key == "evidence" else [match[1]]
+            yield from [_Entry(name.strip(), match[2].strip(), span) for name in names]
+        elif entry:
+            helps = (f"an entry of `{key}` is `name = {_ENTRIES[key]}`",)
+            yield HeaderProblem("bad-header", f"`{entry}` is no entry of `{key}`", span, helps)

@@ -9,9 +9,10 @@ the same transitions, so both read the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from outspoken.patterns.alike import compile_alike
 from outspoken.patterns.arriving import while_arriving
 
 from .automaton import Automaton, BoundOperation, Config, Handler, MissingCloser, Operation, Transition
@@ -151,7 +152,7 @@ class Matcher:
         source: str,
         branches: dict[int, Branch],
         lead: str | None,
-        module: Any,
+        compile: Callable[[str], Any],
         open_markers: OpenMarkers | None,
         markers: Sequence[Marker],
     ) -> None:
@@ -160,14 +161,14 @@ class Matcher:
         self.find: Find = find_nothing
         self.match: Find = find_nothing
         if source and lead is None:
-            if module is re:
+            if compile is re.compile:
                 self.find, self.match = compile_search(source, markers)
             else:
-                compiled = module.compile(source)
+                compiled = compile(source)
                 self.find, self.match = compiled.search, compiled.match
         elif source:
             self.source = f"{lead}(?:{source})"
-            self.match = module.compile(self.source).match
+            self.match = compile(self.source).match
 
 
 def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
@@ -177,7 +178,7 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
     with patterns that show a missing closing marker ("find_checked"), those at a place where no free text may stand
     ("match"), or those that may stand before free text only ("leading"). The input is complete ("whole"), complete and
     long ("long": `regex` is faster there than `re`), complete and read marker by marker ("single": the group before the
-    last one is the marker), or still arriving ("partial").
+    last one is the marker), still arriving ("partial"), or both ("single_partial").
     """
     try:
         return config.matchers[which]
@@ -190,27 +191,25 @@ def matcher_of(config: Config, which: str, handlers: Handlers) -> Matcher:
 def _compile(config: Config, kind: str, mode: str, handlers: Handlers) -> Matcher:
     finds = kind in ("find", "find_checked")
     markers = _markers(config, kind)
-    is_single = mode == "single"
+    is_partial = mode.endswith("partial")
     writer = _Writer(config.automaton, handlers, anchored=not finds, sound=False, mode=mode)
-    room = 0 if is_single or mode == "partial" else _room(markers)
+    room = 0 if is_partial or mode == "single" else _room(markers)
     trees = [writer.tree(t, (), room, _MAX_DEPTH) for t in markers]
     branches = [tree.source(writer.ignored) for tree in trees]
     closers = config.missing_closers if kind == "find_checked" else ()
     branches += [writer.missing_closer(closer, config) for closer in closers]
-    module: Any = re
-    if mode not in ("whole", "single"):
-        import regex as module
+    compile = re.compile if mode in ("whole", "single") else compile_alike
     open_markers = None
-    if mode == "partial":
-        may_stay_open = [(module.compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
+    if is_partial:
+        may_stay_open = [(compile(t.regex), t.group) for t in trees if t.terminal.may_stay_open]
         mistaken = frozenset([t.group for t in trees if t.terminal.priority < 0])
         sound = [t for t in trees if mistaken and t.terminal.priority >= 0 and not t.terminal.may_stay_open]
-        others = [(module.compile(t.regex), t.group) for t in sound]
+        others = [(compile(t.regex), t.group) for t in sound]
         open_markers = OpenMarkers(may_stay_open, others, mistaken) if may_stay_open else None
     searched = [*[t.terminal for t in markers], *closers]
     lead = None if finds else writer.ignored
-    found = Matcher("|".join(branches), writer.branches, lead, module, open_markers, searched)
-    if mode == "partial" and finds:
+    found = Matcher("|".join(branches), writer.branches, lead, compile, open_markers, searched)
+    if is_partial and finds:
         found.start_search = compile_start_search(searched)
     return found
 
@@ -270,7 +269,7 @@ class _Writer:
     ) -> None:
         self._automaton, self._handlers = automaton, handlers
         self._anchored, self._sound = anchored, sound
-        self._is_single, self._is_partial = mode == "single", mode == "partial"
+        self._is_single, self._is_partial = mode.startswith("single"), mode.endswith("partial")
         self._groups = 0
         self.branches: dict[int, Branch] = {}
         #: what may stand between tokens

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from outspoken.results.arguments import kind_of
 from outspoken.results.errors import GrammarError, UnknownFormatError
 
-from .format_index import FormatIndex, read_index
-from .sources import is_current, own_folder
+from .format_index import FormatIndex, index_path, read_index
+from .sources import is_current, note_not_compiled, own_folder
 
 if TYPE_CHECKING:  # a text that is read by generated functions alone needs none of these
     from .automaton import Automaton
@@ -36,6 +36,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 #: The folder that is used in place of the library's own, or None.
 _folder: Path | None = None
+#: Grammar files elsewhere, by the name of their format; they come before those of the folder.
+_files: dict[str, Path] = {}
 _caches: list[Any] = []
 
 
@@ -64,14 +66,18 @@ def cached(function: _F) -> _F:
     return kept
 
 
-def use(folder: Path | None) -> None:
+def use(folder: Path | None, files: dict[str, Path] | None = None) -> None:
     """Use the grammars of another folder from now on, or the library's own again if `folder` is None.
+
+    `files` are grammars that lie elsewhere, by name; one may take the place of a grammar in the folder.
 
     This clears all caches, so edited grammars are read again, and removes the formats that were added. It is for tools
     that work on grammars. Do not call it while anything is being parsed.
     """
     global _folder
     _folder = folder
+    _files.clear()
+    _files.update(files or {})
     _editions.append({})
     for kept in _caches:
         kept.cache_clear()
@@ -117,6 +123,11 @@ def grammars_folder() -> Path:
     return _folder or own_folder()
 
 
+def grammar_path(name: str) -> Path:
+    """The path of the grammar file of a format, whether it is there or not."""
+    return _files.get(name) or grammars_folder() / f"{name}.lark"
+
+
 def compiled_path(grammar: Path) -> Path:
     """The path of the compiled form of a grammar."""
     return grammar.parent / "compiled" / f"{grammar.stem}.json"
@@ -139,13 +150,15 @@ def names(edition: int | None = None) -> tuple[str, ...]:
 
 @cached
 def _names(edition: int) -> tuple[str, ...]:
-    return tuple(sorted({*[path.stem for path in grammars_folder().glob("*.lark")], *_editions[edition]}))
+    own = [path.stem for path in grammars_folder().glob("*.lark")]
+    return tuple(sorted({*own, *_files, *_editions[edition]}))
 
 
 @cached
 def index() -> FormatIndex | None:
     """The index of the formats that have a grammar file; None if it is not current."""
-    return read_index(grammars_folder())
+    found = read_index(grammars_folder())
+    return None if found is not None and not _files.keys().isdisjoint(found.aliases) else found
 
 
 @cached
@@ -154,11 +167,6 @@ def like(name: str) -> str:
     known = index()
     found = known.like.get(name) if known is not None else None
     return header(name).like if found is None else found
-
-
-def added_names(edition: int) -> tuple[str, ...]:
-    """The names of the formats of an edition that were added while the program runs, in alphabetical order."""
-    return tuple(sorted(_editions[edition]))
 
 
 @cached
@@ -186,7 +194,7 @@ def resolve(name: str) -> str:
 @cached
 def _resolved(name: str, edition: int) -> str:
     wanted = normalized(name)
-    is_file = _NAME.fullmatch(wanted) and (grammars_folder() / f"{wanted}.lark").is_file()
+    is_file = _NAME.fullmatch(wanted) and grammar_path(wanted).is_file()
     if is_file or wanted in _editions[edition]:
         return wanted  # no other format is looked at
     found = _aliases(edition).get(wanted)
@@ -202,7 +210,7 @@ def header(name: str) -> Header:
         return added.tables.header
     from .header import read_header
 
-    path = grammars_folder() / f"{name}.lark"
+    path = grammar_path(name)
     return read_header(path.read_text("utf-8"), str(path))
 
 
@@ -210,7 +218,7 @@ def grammar_text(name: str) -> tuple[str, Path]:
     """The text of a format's grammar, by its exact name, and the path that its imports are relative to."""
     if (added := _editions[-1].get(name)) is not None:
         return added.text, added.path
-    path = grammars_folder() / f"{name}.lark"
+    path = grammar_path(name)
     return path.read_text("utf-8"), path
 
 
@@ -235,7 +243,7 @@ def tables(name: str) -> Tables:
         return added.tables
     from .tables import Tables
 
-    path = grammars_folder() / f"{name}.lark"
+    path = grammar_path(name)
     compiled = compiled_path(path)
     if compiled.exists():
         try:
@@ -244,6 +252,14 @@ def tables(name: str) -> Tables:
             found = None  # half written, or by another version
         if found is not None and is_current(path.parent, found.sources):
             return found
+    elif path.parent == own_folder() and not index_path(path.parent).exists():
+        note_not_compiled(path.parent)
+    return _compiled(path)
+
+
+@cached
+def _compiled(path: Path) -> Tables:
+    """The tables of a grammar that has no compiled form, or an old one."""
     from .compiler import compile_grammar
 
     return compile_grammar(path)

@@ -24,13 +24,16 @@ def _installed_folder() -> Path:
 
 
 def sources(grammar: Path) -> dict[str, int]:
-    """The checksums (CRC-32) of a grammar file and of all files that it imports, by paths relative to its folder."""
+    """The checksums (CRC-32) of a grammar file and of all files that it imports, by paths relative to its folder.
+
+    What it imports of the library's own grammars, from another folder, is left out.
+    """
     found: dict[str, int] = {}
     waiting = [grammar]
     while waiting:
         path = waiting.pop()
         name = path.relative_to(grammar.parent).as_posix()
-        if name in found:
+        if name in found or not (path.is_file() or path == grammar):
             continue
         data = path.read_bytes()
         found[name] = zlib.crc32(data)
@@ -53,3 +56,18 @@ def is_current(folder: Path, recorded: dict[str, int]) -> bool:
     except OSError:
         return False
     return True
+
+
+@lru_cache(maxsize=1)
+def note_not_compiled(folder: Path) -> None:
+    """Log, once in a process, that the grammars of a checkout are not compiled for its version of the library.
+
+    It is a record of `logging` and no warning: every text is read, only more slowly.
+    """
+    import logging
+
+    logging.getLogger("outspoken").warning(
+        "the grammars are not compiled, or by another version, so responses are read more slowly: "
+        "run `python -m tools.compile` in %s",
+        folder.parent,
+    )

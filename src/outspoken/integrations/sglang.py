@@ -3,7 +3,7 @@
 Installed beside SGLang, Outspoken is found by its entry point. Each parser has the name of a format, or an alias of it,
 behind `outspoken_`:
 
-    pip install 'outspoken[sglang]'
+    pip install '.[sglang]'
     sglang serve --model-path Qwen/Qwen3-8B --tool-call-parser outspoken_hermes --reasoning-parser outspoken_hermes
 
 A client then gets calls as from any server:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
 from outspoken.engine.policy import DEFAULT_POLICY, ParserPolicy
 from outspoken.engine.text_buffer import TextBuffer
@@ -29,10 +30,17 @@ if TYPE_CHECKING:
     from outspoken.grammar.automaton import Automaton
 
 
+class Reading(NamedTuple):
+    """A parser that reads a response. If it tries a format, that has a name, and the text from `start` on waits."""
+
+    name: str
+    parser: AutomatonParser
+    start: int
+
+
 class ResponseReader:
     """Reads one response. `read` takes all of it at once, `feed` and `close` take it in chunks."""
 
-    parser_type: type[AutomatonParser] = AutomatonParser
     builder_type: type[Builder] = Builder
     _detector: Detector | None = None
     #: the segments before it was decided which calls were made
@@ -44,11 +52,13 @@ class ResponseReader:
         prefix: str | None = None,
         events: list[Event] | None = None,
         policy: ParserPolicy = DEFAULT_POLICY,
+        log: list[ParseStep] | None = None,
     ) -> None:
+        """With a `log`, markers are read one by one, and each step of the parsers is appended to it."""
         self.format, tools, repair, self._on_error, self.settings, page, given = options
         self._max_chars = self.settings.max_chars
         self._length = 0
-        self._policy = policy
+        self._policy, self._log = policy, log
         lenient = repair not in ("none", "notation")
         self._automaton = automaton = self.load_automaton(self.format or registry.PLAIN, lenient=lenient)
         context = Context(automaton.tables.header, tools, self.settings, repair, read_embedded, page, given)
@@ -66,12 +76,6 @@ class ResponseReader:
         """The automaton of a format."""
         return registry.automaton(format, lenient=lenient)
 
-    def make_detector(self, text: TextBuffer) -> Detector:
-        """What reads a format that is not named."""
-        from outspoken.detection.detector import Detector  # a format that is named does not need it
-
-        return Detector(self._automaton, self._builder, text)
-
     # the prompt prefix
 
     def _start(self, prefix: str) -> None:
@@ -82,10 +86,12 @@ class ResponseReader:
         self._text = text = TextBuffer(-len(prefix))
         self._reader: AutomatonParser | Detector
         if self.format is None:
-            self._reader = self._detector = self.make_detector(text)
+            from outspoken.detection.detector import Detector  # a format that is named does not need it
+
+            self._reader = self._detector = Detector(self._automaton, self._builder, text, self._log)
         else:
-            self._reader = self.parser_type(self._automaton, self._builder, text, self._policy)
-            if prefix and prefix == self._automaton.tables.header.opened and type(self._reader) is AutomatonParser:
+            self._reader = AutomatonParser(self._automaton, self._builder, text, self._policy, log=self._log)
+            if prefix and prefix == self._automaton.tables.header.opened and self._log is None:
                 self._read_usual_prefix(self._reader, prefix)
                 return
         if prefix:
@@ -150,6 +156,17 @@ class ResponseReader:
         return self._finish(self._raw())
 
     # the reply
+
+    def parsers(self) -> list[Reading]:
+        """The parsers that read now: one, or those of the formats that are being tried.
+
+        There is none as long as it is not known whether the response repeats the end of its prompt.
+        """
+        reader = self._reader if self._prompt_end is None else None
+        if reader is None or isinstance(reader, AutomatonParser):
+            return [] if reader is None else [Reading("", reader, 0)]
+        tried = [Reading(one.name, one.parser, reader.held_from) for one in reader.candidates]
+        return tried or [Reading("", reader.parser, 0)]
 
     def open_text(self) -> ForwardText:
         """The text that has arrived, to be read forwards."""

@@ -7,18 +7,15 @@ these terminals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lark import Token, Tree, UnexpectedInput
 from lark.lexer import LineCounter
 
+from outspoken.engine.parse_steps import ParseStep
 from outspoken.engine.parser import AutomatonParser
-from outspoken.engine.policy import ParserPolicy
-from outspoken.engine.single_steps import SingleSteps
 from outspoken.engine.text_buffer import TextBuffer
-from outspoken.grammar import matchers, registry
-from outspoken.grammar.automaton import Config, Transition
+from outspoken.grammar import registry
 from outspoken.grammar.vocabulary import FREE_TEXT, short
 from outspoken.notations.tools import ToolLike, Tools
 from outspoken.results.arguments import text_of
@@ -27,7 +24,6 @@ from outspoken.results.errors import ResponseError
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.settings import Settings
 from outspoken.semantics.builder import Builder
-from outspoken.semantics.handlers import HANDLERS
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.trees.lark_parser import tree_of
 from outspoken.trees.transformer import TreeSource
@@ -36,10 +32,6 @@ from .options import ReadOptions, prefix_of, read_options
 from .parser import Parser
 from .prompt_prefix import after_anchor, prompt_before
 from .response_reader import read_embedded
-
-if TYPE_CHECKING:
-    from outspoken.engine.recovery_driver import RecoveryDriver
-    from outspoken.recovery.path import RecoveryPath
 
 
 def parse_tree(
@@ -103,11 +95,36 @@ class Shift(NamedTuple):
 
 def _shifts(source: TreeSource) -> list[Shift] | None:
     """What the engine shifts to read a response; None if that takes a repair, or if the text is incomplete."""
-    builder, record, base = Builder(ReplyState(source.context, None)), Record(), len(source.prompt)
-    parser = RecordingParser(source.automaton, builder, TextBuffer(-base), record)
-    parser.read(source.prompt + source.text)
-    is_refused = record.is_repaired or builder.recorder.status != "ok"
-    return None if is_refused or any(shift.is_lenient for shift in record.shifts) else record.shifts
+    builder, log, base = Builder(ReplyState(source.context, None)), list[ParseStep](), len(source.prompt)
+    parser = AutomatonParser(source.automaton, builder, TextBuffer(-base), log=log)
+    parser.take_rest(source.prompt + source.text)
+    parser.run(final=True)
+    samples = [node.start for node in builder.nodes if node.kinds == "code"]
+    parser.finish()
+    if builder.recorder.status != "ok" or any(step.kind == "recovered" for step in log):
+        return None
+    shifts, end = list[Shift](), -base
+    for step in log:
+        if step.kind == "token" and step.transition is not None:
+            is_free = step.transition.terminal.short in FREE_TEXT and step.start == step.end
+            start, is_lenient = end if is_free else step.start, bool(step.transition.inserted)
+            shifts.append(Shift(step.transition.terminal.name, start, step.end, is_lenient))
+            end = step.end
+        elif step.kind == "text":
+            end = _take_back(shifts, step.start)
+    text = source.automaton.start.free or source.automaton.top_level.free
+    if samples and text is not None:  # a code sample that is never closed is text
+        start = _take_back(shifts, samples[0])
+        shifts.append(Shift(text.terminal.name, start, parser.text.end))
+    return None if any(shift.is_lenient for shift in shifts) else shifts
+
+
+def _take_back(shifts: list[Shift], at: int) -> int:
+    """What was shifted from an offset on is text. Returns where that begins: with the text before it."""
+    while shifts and shifts[-1].start >= at and shifts[-1].end > at:
+        shifts.pop()
+    is_more = shifts and shifts[-1].end >= at and short(shifts[-1].name) in FREE_TEXT
+    return shifts.pop().start if is_more else at
 
 
 def _tree(name: str, shifts: list[Shift], source: TreeSource) -> Tree[Token]:
@@ -131,103 +148,3 @@ def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:
         (line, column), (end_line, end_column) = place(start), place(end)
         found.append(Token(name, whole[start + base : end + base], start, line, column, end_line, end_column, end))
     return found
-
-
-class Record(ParserPolicy):
-    """The terminals that a parser shifts. As its policy, it hears what becomes text again, and what is repaired."""
-
-    def __init__(self) -> None:
-        self.shifts: list[Shift] = []
-        self.is_repaired = False
-        self._text_start: int | None = None
-
-    def add(self, transition: Transition, start: int, end: int) -> None:
-        """A terminal was shifted."""
-        self.shifts.append(Shift(transition.terminal.name, start, end, bool(transition.inserted)))
-
-    def begin_text(self, at: int) -> None:
-        """Free text begins."""
-        if self._text_start is None:
-            self._text_start = at
-
-    def end_text(self, free: Transition, end: int) -> None:
-        """Free text has ended."""
-        start = end if self._text_start is None else self._text_start
-        self._text_start = None
-        self.add(free, start, end)
-
-    def reread_as_text(self, recovery: RecoveryDriver, after: int) -> bool | None:
-        """All from the marker on that led out of plain text is text."""
-        consumed, opener_at = recovery.builder.output.consumed, recovery.state.opener_at
-        self.take_back(opener_at if opener_at >= consumed else consumed)
-        return None
-
-    def take_back(self, at: int) -> None:
-        """What was shifted from an offset on is text."""
-        while self.shifts and self.shifts[-1].start >= at and self.shifts[-1].end > at:
-            self.shifts.pop()
-        self._text_start = at
-        if self.shifts and self.shifts[-1].end >= at and short(self.shifts[-1].name) in FREE_TEXT:
-            self._text_start = self.shifts.pop().start
-
-    def recovered(self, path: RecoveryPath, *, accepted: bool) -> None:
-        """A recovery path was found, and was accepted or not."""
-        self.is_repaired = self.is_repaired or accepted
-
-
-class RecordingParser(AutomatonParser):
-    """A parser that reads complete text marker by marker, and records what it shifts."""
-
-    def __init__(self, automaton: Any, builder: Builder, text: TextBuffer, record: Record) -> None:
-        super().__init__(automaton, builder, text, record)
-        self._record = record
-
-    def read_batches(self) -> None:
-        """Read nothing, since a batch does not tell its markers apart."""
-
-    @cached_property
-    def steps(self) -> SingleSteps:
-        """What reads in single steps."""
-        return _RecordingSteps(self, self._record)
-
-    def finish(self) -> None:
-        """All of the text was read. A code sample that is never closed is text."""
-        nodes = [node.start for node in self.builder.nodes if node.kinds == "code"]
-        super().finish()
-        text = self.automaton.start.free or self.automaton.top_level.free
-        if nodes and text is not None:
-            self._record.take_back(nodes[0])
-            self._record.end_text(text, self.text.end)
-
-
-class _RecordingSteps(SingleSteps):
-    """Single steps of which each shifts one terminal, or free text and the marker behind it."""
-
-    def __init__(self, parser: AutomatonParser, record: Record) -> None:
-        super().__init__(parser)
-        self._record = record
-
-    def _match_marker(self, config: Config, when: str, *, final: bool) -> tuple[matchers.Matcher, Any]:
-        step = matchers.matcher_of(config, f"{when} single", HANDLERS)
-        return step, step.match(self.text.text, self.text.pos)
-
-    def text_step(self, free: Transition, which: str) -> Any:
-        return super().text_step(free, "find single")
-
-    def _start_text(self, role: str) -> None:
-        self._record.begin_text(self.text.offset)
-        super()._start_text(role)
-
-    def shift_text(self, free: Transition, at: int) -> None:
-        self._record.end_text(free, self.text.base + at)
-        super().shift_text(free, at)
-
-    def follow(self, branch: matchers.Branch, match: Any) -> None:
-        start, end = match.span(match.lastindex - 1)
-        assert branch.transition is not None, "a marker leads on"
-        self._record.add(branch.transition, self.text.base + start, self.text.base + end)
-        super().follow(branch, match)
-
-    def shift_embedded(self, transition: Transition, start: int, end: int) -> None:
-        self._record.add(transition, self.text.base + start, self.text.base + end)
-        super().shift_embedded(transition, start, end)

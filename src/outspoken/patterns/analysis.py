@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
+from .alike import compile_alike
 from .syntax import SPACE, Alternatives, Chars, Group, Look, Node, Position, Repeat, Sequence, parse
 
 _SPACES = frozenset(char for char in map(chr, range(0x3001)) if char.isspace())
@@ -153,13 +154,11 @@ _SAMPLES = {r"\d": "0", SPACE: " ", r"\w": "x"}
 
 def may_begin_match_of(one: str, other: str) -> bool:
     """May a match of `one` be the beginning of a match of `other`? Only the shortest matches of both are tried."""
-    import regex
-
-    match = regex.compile(other).match
+    match = compile_alike(other).match
     texts = [text for text in _shortest(parse(one)) if text]
     if any((found := match(text, partial=True)) is not None and found.partial for text in texts):
         return True
-    beginning = regex.compile(one).match
+    beginning = compile_alike(one).match
     longer = [text for text in _shortest(parse(other)) if match(text)]
     return any((found := beginning(text)) is not None and 0 < found.end() < len(text) for text in longer)
 

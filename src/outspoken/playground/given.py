@@ -1,10 +1,11 @@
-"""What a page asks for, as it arrives: checked once, with an error that names the field."""
+"""What a page asks for, as it arrives or as it was saved: checked once, with an error that names the field."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -17,6 +18,10 @@ MOST_CHARS = 500_000
 MOST_MOMENTS = 40_000
 #: So many places it has if the page does not say how large the chunks are.
 _USUAL_MOMENTS = 20_000
+
+#: What a saved JSON file says it is.
+KIND = "outspoken-playground"
+_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 #: The field of a page in which something is wrong; "" for none of them.
 Field = Literal["text", "format", "grammar", "tools", "screen", "prefix", "choice", ""]
@@ -102,6 +107,10 @@ class Given(BaseModel):
         except ValueError:
             raise ProblemError("screen", f"`{self.screen}` is no size; write it as 1280x720") from None
 
+    def options(self) -> dict[str, Any]:
+        """The options of a parser. Raises ProblemError as `read_tools` and `read_screen` do."""
+        return {"tools": self.read_tools(), "screen": self.read_screen()}
+
     def read_prefix(self) -> str | None:
         r"""The end of the prompt, with line breaks for `\n`."""
         return self.prefix and self.prefix.replace("\\n", "\n")
@@ -121,3 +130,45 @@ def given_of(data: Any) -> Given:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the request"
         raise ProblemError("", f"`{where}`: {first['msg'][:1].lower()}{first['msg'][1:]}", status=400) from None
+
+
+#: What the page begins with if no file is given: a response with a mistake, for a first look.
+FIRST = Given(
+    name="an example",
+    text=(
+        "Let me look that up.\n<tool_call>\n"
+        '{"name": "get_weather", "arguments": {"city": "Paris", "days": 3,}}\n</tool_call>\nOne moment.'
+    ),
+    tools=(
+        '[{"name": "get_weather", "parameters": {"type": "object", "properties": '
+        '{"city": {"type": "string"}, "days": {"type": "integer"}}}}]'
+    ),
+)
+
+
+def as_json(found: Any) -> bytes:
+    """An answer as it is sent."""
+    return json.dumps(found, separators=(",", ":")).encode()
+
+
+def shared(text: str) -> Given | None:
+    """What a page saved, as JSON or as a page; None for any other text. Raises ProblemError if it is damaged."""
+    start = text.lstrip("\ufeff \t\r\n")[:15].lower()
+    if start.startswith("{"):
+        held = _object(text)
+        return given_of(held.get("given")) if held.get("kind") == KIND else None
+    match = _DATA.search(text) if start == "<!doctype html>" else None
+    held = _object(match[1]) if match else {}
+    if "raw" not in held:
+        return None
+    format_ = held.get("format")
+    plain = {"name": held.get("source"), "text": held["raw"], "format": "auto" if format_ == "none" else format_}
+    return given_of(plain if held.get("given") is None else held["given"])
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found: Any = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

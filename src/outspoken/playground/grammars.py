@@ -1,7 +1,6 @@
-"""An edited grammar as a format of this process, for as long as it is read with.
+"""An edited grammar as a format of this process: under a name that says so and that nothing else uses.
 
-Only a worker calls this: a process of the playground that parses one response at a time and that nothing else uses. At
-most one edited grammar is loaded at a time; before anything else is read, it is forgotten.
+At most one edited grammar is loaded at a time; before anything else is read, it is forgotten.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from outspoken.authoring.check.findings import CheckedFile
+from outspoken.authoring.check.findings import CheckedFile, CheckedGrammar
 from outspoken.authoring.check.grammar import check_grammar
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.grammar_source import Source
@@ -23,34 +22,6 @@ from .given import Given, Place, ProblemError
 
 #: What an edited grammar is called: the name of its format and this.
 SUFFIX = "_edited"
-#: What keeps a grammar from being loaded; `outspoken grammar check` finds more.
-_BLOCKING = frozenset(
-    {
-        "alias-in-terminal",
-        "alias-of-structure",
-        "bad-import",
-        "bad-literal",
-        "bad-name",
-        "bad-pattern",
-        "bad-range",
-        "bad-template",
-        "defined-twice",
-        "empty-terminal",
-        "endless-import",
-        "endless-rule",
-        "endless-terminal",
-        "grammar-conflict",
-        "grammar-syntax",
-        "mark-of-structure",
-        "missing-import",
-        "mixed-case",
-        "mixed-flags",
-        "rule-in-terminal",
-        "same-alternative",
-        "undefined",
-        "unsafe-pattern",
-    }
-)
 _FORMAT = re.compile(r"^(//\s*format:\s*)\S+", re.MULTILINE)
 _LONGEST = 60
 _NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{_LONGEST - 1}}}")
@@ -66,22 +37,15 @@ def use_format(given: Given) -> str:
 
     Raises ProblemError with the places if the grammar cannot be used, and UnknownFormatError for an unknown format.
     """
-    if given.grammar is None:
-        forget()
-        return given.format if given.format == "auto" else registry.resolve(given.format)
     if _loaded and _loaded[0][0] == given.grammar:
         return _loaded[0][1]
-    forget()
-    name = _load(given.grammar)
-    _loaded.append((given.grammar, name))
-    return name
-
-
-def forget() -> None:
-    """Forget the edited grammar, if one is loaded."""
     if _loaded:
         registry.use(None)
         _loaded.clear()
+    if given.grammar is None:
+        return given.format if given.format == "auto" else registry.resolve(given.format)
+    _loaded.append((given.grammar, _load(given.grammar)))
+    return _loaded[0][1]
 
 
 def _load(text: str) -> str:
@@ -109,17 +73,16 @@ def _path() -> Path:
 
 
 def _places(text: str, error: GrammarError) -> Iterator[Place]:
-    """What keeps a grammar from being used, with the places of it."""
+    """The errors of a grammar that cannot be used, with their places."""
     checkout, source, file = Checkout(registry.grammars_folder().parent), Source(_path(), text), CheckedFile("", text)
-    found = [one for one in check_grammar(checkout, source, file) if one.diagnostic.code in _BLOCKING]
+    found = [one for one in check_grammar(CheckedGrammar(checkout, source, file)) if one.severity == "error"]
     if error.line or source.field("format") is None:  # it is the header that is refused
         span = file.line(error.line)
-        found.insert(0, file.finding("grammar-refused", _one_line(error.message), span, helps=error.helps))
-    for finding in found[:_MOST]:
-        diagnostic = finding.diagnostic
-        start, end = diagnostic.span
+        found.insert(0, file.finding("grammar-refused", span, _one_line(error.message), *error.helps))
+    for diagnostic in found[:_MOST]:
         helps = (*diagnostic.notes, *diagnostic.helps)
-        yield Place(diagnostic.line, diagnostic.column, start, end, diagnostic.message, diagnostic.severity, helps)
+        place = (diagnostic.line, diagnostic.column, *diagnostic.span)
+        yield Place(*place, diagnostic.message, diagnostic.severity, helps)
 
 
 def _one_line(message: str) -> str:

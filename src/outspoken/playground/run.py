@@ -7,16 +7,16 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from outspoken.grammar import registry
+from outspoken.results.packages import install_command
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
+from outspoken.terminal.inputs import read_text
 
-from .given import Given, ProblemError
-from .sharing import shared
+from .given import Given, ProblemError, shared
 from .worker import Worker, WorkerEndedError
 
 #: The only address that is served: this machine's own.
@@ -25,68 +25,46 @@ HOST = "127.0.0.1"
 _WRITE_LIMIT = 120.0
 
 
-class PlaygroundError(UsageError):
-    """The playground cannot start, or a page cannot be written: one sentence."""
-
-
 def begin_with(
-    text: str | None = None,
-    name: str = "response",
-    *,
-    format: str = "auto",
-    tools: str = "",
-    screen: str = "",
-    prefix: str | None = None,
-    finish_reason: str = "",
-    chunk: int = 0,
+    text: str | None = None, name: str = "response", *, format: str = "auto", **options: Any
 ) -> Given | None:
-    r"""What a page begins with; None for the example, if there is neither a text nor an option.
+    """What a page begins with; None for the example, if there is neither a text nor an option.
 
     `text` is a response, or what a page saved: its options come with it. `format` is the name of a format or the path
-    of a grammar, `tools` JSON text, `screen` a size such as `1280x720`, `prefix` the end of the prompt, with `\n` for
-    line breaks, and `chunk` how many characters arrive at once (0: as few as a slider has room for).
+    of a grammar, the `options` are the other fields of `Given`.
 
-    Raises PlaygroundError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
+    Raises UsageError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
     """
     try:
         found = shared(text) if text is not None else None
     except ProblemError as problem:
-        raise PlaygroundError(f"{visible(name)} is a saved file that is damaged: {problem.message}") from None
+        raise UsageError(f"{visible(name)} is a saved file that is damaged: {problem.message}") from None
     if found is not None:
         return found
-    grammar = None
     if format.endswith(".lark"):
-        grammar, format = _read(format), "auto"
+        options["grammar"] = read_text(format)
     elif format != "auto":
-        format = registry.resolve(format)
-    options = {"tools": tools, "screen": screen, "prefix": prefix, "finish_reason": finish_reason, "chunk": chunk}
-    made = Given.model_validate({"name": name, "text": text or "", "format": format, "grammar": grammar, **options})
+        options["format"] = registry.resolve(format)
+    made = Given.model_validate({"name": name, "text": text or "", **options})
     return None if made == Given() else made
 
 
-def serve(
-    first: Given | None = None,
-    *,
-    port: int = 0,
-    open_browser: bool = True,
-    tell: Callable[[str], object] | None = None,
-) -> None:
-    """Serve the playground on this machine until the process is asked to stop.
+def serve(first: Given | None = None, *, port: int = 0, open_browser: bool = True) -> None:
+    """Serve the playground on this machine until the process is asked to stop, and print where it is.
 
-    `first` is what the page begins with (see `begin_with`), `port` 0 takes a free one. `tell` gets the line that says
-    where the page is; by default it is printed.
+    `first` is what the page begins with (see `begin_with`), `port` 0 takes a free one.
 
-    Raises PlaygroundError if the extra `ui` is not installed or the port is in use.
+    Raises UsageError if the extra `ui` is not installed or the port is in use.
     """
     try:
         import uvicorn
 
         from .app import Playground
     except ImportError as error:
-        raise PlaygroundError(f"the playground needs {error.name}: pip install 'outspoken[ui]'") from None
+        raise UsageError(f"the playground needs {error.name}: {install_command('ui')}") from None
     listening = _listen(port)
     url = f"http://{HOST}:{listening.getsockname()[1]}/"
-    (tell or _print)(f"The playground is at {url} (Ctrl-C stops it)")
+    print(f"The playground is at {url} (Ctrl-C stops it)", flush=True)
     config = uvicorn.Config(
         Playground(first).app(),
         ws="none",
@@ -105,29 +83,28 @@ def write(path: str | Path, first: Given | None, *, formats: list[str] | None = 
     """Write one page of a response that works from a file: all that the playground shows of it.
 
     It holds the constraint for every target, and the reply as the format writes it and as each of `formats` does.
-    Raises PlaygroundError if the response cannot be read as asked for, or the page cannot be written.
+    Raises UsageError if the response cannot be read as asked for, or the page cannot be written.
     """
     worker = Worker()
     try:
         asked = {"do": "file", "given": (first or Given()).model_dump(), "formats": formats or []}
         status, data = worker.ask(asked, _WRITE_LIMIT)
     except WorkerEndedError as error:
-        words = f"took longer than {_WRITE_LIMIT:g} seconds" if error.was_slow else "made the worker end"
-        raise PlaygroundError(f"this {words}; shorten the response or simplify the grammar") from None
+        raise UsageError(error.said(_WRITE_LIMIT)) from None
     finally:
         worker.close()
     found: Any = json.loads(data)
     if status != 200:
-        raise PlaygroundError(found["error"]["message"])
+        raise UsageError(found["error"]["message"])
     try:
         Path(path).write_text(found["html"], "utf-8", newline="\n")
     except (OSError, ValueError) as error:
-        raise PlaygroundError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _listen(port: int) -> socket.socket:
     if not 0 <= port <= 65_535:
-        raise PlaygroundError(f"there is no port {port}; choose one from 1 to 65535, or 0 for a free one")
+        raise UsageError(f"there is no port {port}; choose one from 1 to 65535, or 0 for a free one")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if sys.platform != "win32":
@@ -136,18 +113,5 @@ def _listen(port: int) -> socket.socket:
         listening.listen(64)
     except OSError as error:
         listening.close()
-        raise PlaygroundError(f"cannot use port {port}: {error.strerror}; `--port 0` takes a free one") from None
+        raise UsageError(f"cannot use port {port}: {error.strerror}; `--port 0` takes a free one") from None
     return listening
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8")
-    except UnicodeDecodeError:
-        raise PlaygroundError(f"cannot read `{visible(path)}`: it is not UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise PlaygroundError(f"cannot read `{visible(path)}`: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _print(line: str) -> None:
-    print(line, flush=True)

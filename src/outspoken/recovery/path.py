@@ -55,8 +55,6 @@ class Region:
     nodes: int
     #: how many tokens Lark's Earley parser may still read
     tokens_left: int = 0
-    #: of paths that cost the same, take the one that was found first (1) or last (-1)
-    ties: int = 1
     tokens: list[Token] = field(default_factory=list[Token])
     near: NearMarkers = field(default_factory=NearMarkers)
 

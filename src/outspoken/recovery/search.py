@@ -69,7 +69,7 @@ def _cheapest(region: Region) -> RecoveryPath | None:
         return None
     region.tokens, region.near = found
     finder, text = EdgeFinder(region), region.text
-    tie = count(0, region.ties)
+    tie = count()
     queue: list[tuple[int, int, int, Config, bool, Node]] = []
     heapq.heappush(queue, (0, next(tie), 0, region.outer, True, Node((), None, "", False)))
     #: what each state was reached with at the least cost: one meaning, and another one that costs the same

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.matchers import OpenMarkers
 from outspoken.grammar.tables import Terminal, order
-from outspoken.patterns.arriving import while_arriving
+from outspoken.patterns.alike import compile_arriving
 
 #: No more configurations than this are searched for the end of a call.
 _MAX_CONFIGS = 300
@@ -32,14 +32,12 @@ class SyncPoints:
     __slots__ = ("find", "find_partial", "open_markers", "points")
 
     def __init__(self, points: dict[str, SyncPoint]) -> None:
-        import regex
-
         ordered = sorted(points.items(), key=lambda item: order(item[1].terminal))
         source = "|".join([f"({pattern})" for pattern, _ in ordered]) or "(?!)"
         self.find: Any = re.compile(source).search
-        self.find_partial: Any = regex.compile(while_arriving(source)).search
+        self.find_partial: Any = compile_arriving(source).search
         may_be_open = [(p, i) for i, (p, point) in enumerate(ordered, 1) if point.terminal.may_stay_open]
-        self.open_markers = OpenMarkers([(regex.compile(while_arriving(pattern)), i) for pattern, i in may_be_open])
+        self.open_markers = OpenMarkers([(compile_arriving(pattern), i) for pattern, i in may_be_open])
         self.points = {i: point for i, (_, point) in enumerate(ordered, 1)}
 
 

@@ -131,7 +131,7 @@ def _in_format_space(segment: Any, header: Header, coordinates: Space | None, sc
     if not isinstance(segment, BaseAction):
         return segment
     try:
-        return convert_points(segment, coordinates or cast("Space", header.space), screen)
+        return convert_points(segment, coordinates or header.space, screen)
     except ValueError as error:
         raise RenderError(f"`{header.format}` cannot say where `{segment.name}` is: {error}") from error
 

@@ -20,6 +20,7 @@ from outspoken.grammar.tables import END, Terminal
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, TOKENS
 from outspoken.notations.coerce import to_json
 from outspoken.notations.interface import notation_of
+from outspoken.patterns.alike import compile_alike
 
 #: The costs of a marker, of each alternative of a rule before the one that is taken, and of leaving out arguments, an
 #: id or the marker that closes reasoning.
@@ -142,9 +143,7 @@ def _name_behind(path: Written | None, text: str, *, ended: bool) -> tuple[bool,
     name = path.name if path is not None else None
     if name is None or not (text or ended):
         return True, name
-    import regex
-
-    match = regex.compile(name.pattern).match(text_of(path) + text, name.start, partial=not ended)
+    match = compile_alike(name.pattern).match(text_of(path) + text, name.start, partial=not ended)
     if match is None:
         return False, None
     return match.partial or match.end() == name.end, name if match.partial else None

@@ -24,17 +24,17 @@ class UnknownFormatError(OutspokenError, ValueError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         self.name = name
-        self.nearest = _nearest(name.lower().replace("-", "_").replace(".", "_"), names)
+        self.nearest = nearest(name.lower().replace("-", "_").replace(".", "_"), names)
         hint = f"did you mean {' or '.join(f'`{n}`' for n in self.nearest)}?" if self.nearest else "no name is similar"
         hint = "name the format, which can only be detected to parse a text" if name == "auto" else hint
         super().__init__(f"there is no format `{name}`; {hint} (`outspoken formats` lists all {len(names)} names)")
 
 
-def _nearest(name: str, names: list[str]) -> list[str]:
+def nearest(name: str, names: list[str], cutoff: float = 0.5) -> list[str]:
     """The most similar names, best first, without those that are much less similar than the best."""
     from difflib import SequenceMatcher, get_close_matches  # few processes need it
 
-    found = get_close_matches(name, names, n=3, cutoff=0.5)
+    found = get_close_matches(name, names, n=3, cutoff=cutoff)
     like = [SequenceMatcher(None, one, name).ratio() for one in found]
     return [one for one, ratio in zip(found, like, strict=True) if ratio >= like[0] - _MAX_DIFFERENCE]
 

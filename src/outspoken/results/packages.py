@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import Any
 
 from .errors import MissingPackageError
@@ -43,8 +44,8 @@ class Package:
     def missing(self, cause: str = "", module: str | None = None) -> MissingPackageError:
         """The error that says what to install. By default, its cause is that the package is not installed."""
         wanted = f"`{self.distribution}` {self.lowest} or newer" if self.lowest else f"`{self.distribution}`"
-        pip = f"'outspoken[{self.extra}]'" if self.extra else self.distribution
-        sentence = f"{cause or self._absent}; {self.user} needs {wanted} (`pip install {pip}`)"
+        command = install_command(self.extra) if self.extra else f"pip install {self.distribution}"
+        sentence = f"{cause or self._absent}; {self.user} needs {wanted} (`{command}`)"
         return MissingPackageError(sentence, package=self.distribution, name=module or self.distribution)
 
     @property
@@ -66,6 +67,26 @@ class Package:
         if not error.name.startswith(f"{root}."):
             return f"`{error.name}`, which `{module}` imports, is not installed"
         return f"the installed `{self.distribution}` has no usable `{module}` ({error})"
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra from where Outspoken itself was installed: a folder, a URL or an index."""
+    try:
+        installed = distribution("outspoken").read_text("direct_url.json")
+    except PackageNotFoundError:
+        installed = None
+    if not installed:
+        return f"pip install 'outspoken[{extra}]'"
+    origin: dict[str, Any] = json.loads(installed)
+    url: str = origin["url"]
+    if "dir_info" in origin:
+        from urllib.parse import urlsplit  # long to import, and seldom needed
+        from urllib.request import url2pathname
+
+        editable = "-e " * origin["dir_info"].get("editable", False)
+        return f"pip install {editable}'{url2pathname(urlsplit(url).path)}[{extra}]'"
+    vcs = f"{origin['vcs_info']['vcs']}+" if "vcs_info" in origin else ""
+    return f"pip install 'outspoken[{extra}] @ {vcs}{url}'"
 
 
 def missing_package(error: ImportError, extra: str, needed_by: str) -> MissingPackageError:

@@ -1,4 +1,4 @@
-"""Replies and candidates as lines for people.
+"""Replies, candidates and views of responses as lines for people.
 
 A line is a style and a text. The style is the kind of what the line shows (`text`, `tool_call`, `markup`) or empty.
 Control characters are shown as escapes.
@@ -9,29 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from outspoken.results.printing import one_line, several_lines
-from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Segment, Text, ToolCall
+from outspoken.results.printing import one_line
+from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
+from outspoken.viewer.segments import segment_title, segment_value
 
 from .outputs import COLORS, Line
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
-
     from outspoken.parsing.inspection import Candidate
+    from outspoken.viewer.steps import Step
+    from outspoken.viewer.tree import Node
+    from outspoken.viewer.view import View
 
-#: The styles of terminals.
-_STYLES = {"TEXT": "text", "REASONING": "reasoning"}
+#: The styles of tokens: of what they are, and of free text.
+_STYLES = {"marker": "markup", "value": "tool_call", "none": "error", "TEXT": "text", "REASONING": "reasoning"}
 
 
 def summary(reply: Reply) -> Iterator[Line]:
     """Show a reply: format and status, segments with their values, and diagnostics."""
     yield from _head(reply, "")
+    yield from _segments(reply)
+    yield from _frames([diagnostic.frame() for diagnostic in reply.diagnostics])
+
+
+def _segments(reply: Reply) -> Iterator[Line]:
     for segment in reply.segments:
         yield "", ""
         yield segment.kind, segment_title(segment)
         yield from _block(segment.kind, segment_value(segment), "  ")
-    yield from _frames(reply)
 
 
 def explanation(reply: Reply, candidates: list[Candidate], *, named: bool) -> Iterator[Line]:
@@ -43,30 +49,93 @@ def explanation(reply: Reply, candidates: list[Candidate], *, named: bool) -> It
         yield kind, title
         if raw.strip():
             yield from _block(kind, raw, "  | ")
-    yield from _frames(reply)
+    yield from _frames([diagnostic.frame() for diagnostic in reply.diagnostics])
 
 
-def tree_view(reply: Reply, tree: Tree[Token] | None, *, named: bool) -> Iterator[Line]:
-    """Show a response as a tree of rules and tokens, with their offsets; None if the grammar refuses a part of it."""
-    yield from _head(reply, "" if not reply.format else "as requested" if named else "detected")
-    yield "", ""
-    if tree is None:
-        yield "error", "there is no tree: the grammar refuses a part of the text"
-    else:
-        yield from _branch(tree, "")
-    yield from _frames(reply)
+def tree_view(view: View) -> Iterator[Line]:
+    """Show a response as a tree of rules and tokens, with their offsets."""
+    yield from _head(view.reply, "" if not view.reply.format else "as requested" if view.is_named else "detected")
+    yield from _tree(view)
+    yield from _frames(view.refusals)
+    yield from _frames(view.diagnostics)
 
 
-def _branch(tree: Tree[Token], margin: str) -> Iterator[Line]:
-    name = str(tree.data)
-    place = "" if tree.meta.empty else f" {tree.meta.start_pos}-{tree.meta.end_pos}"
-    yield name if name in COLORS else "head", f"{margin}{name}{place}"
-    for child in tree.children:
-        if isinstance(child, str):
-            style = _STYLES.get(child.type, "markup" if child.type.startswith("_") else "note")
-            yield style, visible(f"{margin}  {child.type} {child.start_pos}-{child.end_pos} {one_line(str(child))}")
-        else:
-            yield from _branch(child, f"{margin}  ")
+def full_view(view: View, *, stream: bool = False, trace: bool = False) -> Iterator[Line]:
+    """Show how a response is read; with `stream` the pieces and what came of each, with `trace` every step."""
+    yield "head", view.headline
+    yield from _frames(view.refusals)
+    if view.openers:
+        yield "", "\nno opening marker of the format stands in the text; these open something:"
+        yield from [("", f"  {expected}") for expected in view.openers]
+    yield from _tree(view)
+    yield from _segments(view.reply)
+    if view.repairs:
+        yield from [("head", "\nrepairs"), *[("", f"  {repair}") for repair in view.repairs]]
+    yield from _frames(view.diagnostics)
+    yield from _stream(view) if stream else ()
+    yield from _trace(view) if trace else ()
+    if view.difference:
+        yield "error", "\nthe stream gives another reply than the whole text"
+        yield from [("", line) for line in view.difference]
+    elif stream:
+        yield "", "\nthe reply is the one of the whole text"
+
+
+def _tree(view: View) -> Iterator[Line]:
+    yield from [("", ""), ("head", f"start 0-{len(view.raw)}")]
+    yield from _branches(view, view.tree, "  ")
+
+
+def _branches(view: View, nodes: list[Node | int], margin: str) -> Iterator[Line]:
+    for node in nodes:
+        if isinstance(node, int):
+            token = view.tokens[node]
+            repairs = f", {', '.join(view.text.repairs(token))}" if token.edits else ""
+            yield _style(token), visible(f"{margin}{_token(view, token)}{repairs}")
+            continue
+        start, end = view.span(node)
+        flag = "" if node.complete else " (not completed)"
+        yield node.name if node.name in COLORS else "head", f"{margin}{node.name}{flag} {start}-{end}"
+        yield from _branches(view, node.children, f"{margin}  ")
+
+
+def _token(view: View, token: Step) -> str:
+    return f"{token.name} {token.start}-{token.end} {one_line(view.text.slice(token.start, token.end))}".lstrip()
+
+
+def _style(token: Step) -> str:
+    short = token.transition.terminal.short if token.transition else ""
+    return _STYLES.get(short) or _STYLES.get(token.kind, "")
+
+
+def _stream(view: View) -> Iterator[Line]:
+    """Show each piece, the events that came of it, and what is held back."""
+    yield "head", f"\nstream, {view.size} at a time"
+    width = len(str(len(view.raw)))
+    for before, after in zip(view.moments, view.moments[1:], strict=False):
+        piece = "(the end)" if after is view.moments[-1] else one_line(view.raw[before.arrived : after.arrived])
+        held = one_line(view.raw[after.held_from : after.arrived])
+        yield "markup", f"{after.arrived:>{width}} {piece}" + (f", held back: {held}" if held != "''" else "")
+        for event in view.events[before.events : after.events]:
+            yield "", f"{'':>{width}}   {one_line(event)}"
+
+
+def _trace(view: View) -> Iterator[Line]:
+    """Show every step: the configuration, the token or what happened, where it leads, what it does."""
+    yield "head", "\ntrace"
+    number = view.configs.number
+    for step in view.steps:
+        if not step.is_token:
+            yield "head", f"c{number(step.config)} {step.start}-{step.end} {step.kind}: {step.name}"
+        elif step.end > step.start or step.mark or step.operations:
+            flag = "(withdrawn) " if step.withdrawn else ""
+            target = f" → c{number(step.target)}" if step.target else ""
+            does = ", ".join([*step.operations, *view.text.repairs(step)])
+            style = "markup" if step.withdrawn else _style(step)
+            yield style, visible(f"c{number(step.config)} {flag}{_token(view, step)}{target} {does}".rstrip())
+    yield "head", "\nconfigurations: what each accepts"
+    for config in view.configs.views:
+        yield "", f"{config.name} {config}"
 
 
 def _head(reply: Reply, why: str) -> Iterator[Line]:
@@ -88,27 +157,6 @@ def _candidates(candidates: list[Candidate]) -> Iterator[Line]:
         unknown = "" if c.known else " (not a given tool)"
         line = f"  {number}. {c.format:<{width}}  {c.status}, claims {c.covered:.0%} of the text{calls}{unknown}"
         yield "", visible(line)
-
-
-def segment_title(segment: Segment) -> str:
-    """Return the kind, the place and the name of a segment."""
-    status = getattr(segment, "status", "ok")
-    start, end = segment.span
-    title = f"{segment.kind.replace('_', ' ')} {start}-{end}"
-    if isinstance(segment, ToolCall):
-        title += f": {segment.name}" + (f" (id {segment.id})" if segment.id is not None else "")
-    elif isinstance(segment, Payload):
-        title += f": {segment.type}"
-    elif segment.kind == "action":
-        title += f": {segment.name}"
-    return visible(title + ("" if status == "ok" else f", {status}"))
-
-
-def segment_value(segment: Segment) -> str:
-    """Return the text of a segment, or its `repr`."""
-    if isinstance(segment, (Text, Reasoning)):
-        return segment.text
-    return segment.raw if isinstance(segment, JsonValue) else several_lines(segment)
 
 
 def _parts(reply: Reply) -> Iterator[tuple[str, str, str]]:
@@ -134,8 +182,9 @@ def _block(style: str, text: str, margin: str) -> Iterator[Line]:
         yield style, f"{margin}{visible(line)}".rstrip()
 
 
-def _frames(reply: Reply) -> Iterator[Line]:
-    for diagnostic in reply.diagnostics:
+def _frames(frames: list[str]) -> Iterator[Line]:
+    """Draw diagnostics, each in the colour of its severity."""
+    for frame in frames:
         yield "", ""
-        for line in diagnostic.frame().split("\n"):
-            yield diagnostic.severity, line
+        for line in frame.split("\n"):
+            yield frame.partition("[")[0], line

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from outspoken.notations.tools import Tools
-from outspoken.results.errors import ToolError
+from outspoken.results.errors import ToolError, nearest
 from outspoken.results.snippet import visible
 
 from .errors import UsageError
@@ -39,15 +39,13 @@ def read_json(path: str) -> Any:
     data = _read_bytes(path)
     try:
         return json.loads(data)
-    except json.JSONDecodeError as error:
-        what = "the file is empty" if not data.strip() else error.msg
-        raise UsageError(f"{path}:{error.lineno}:{error.colno}: this is not JSON: {what}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: this is not JSON: byte {error.start} is not {error.encoding.upper()}") from error
     except RecursionError as error:
         raise UsageError(f"{path}: this JSON is nested too deeply") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: this is not JSON: {error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: this is not JSON: byte {error.start} is not {error.encoding.upper()}") from error
+    except ValueError as error:  # its message depends on the version of Python
+        place = f":{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise UsageError(f"{path}{place}: this is not JSON{'' if data.strip() else ', the file is empty'}") from error
 
 
 def read_text(path: str) -> str:
@@ -102,7 +100,9 @@ def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
 
 
 def _unreadable(path: str, error: Exception) -> UsageError:
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    reason = "no file can have this name"  # what Python says of a ValueError depends on its version
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
     hint = ""
     if isinstance(error, IsADirectoryError):
         hint = "; `outspoken batch` reads folders"
@@ -116,12 +116,9 @@ def _unreadable(path: str, error: Exception) -> UsageError:
 
 def _nearest(path: str) -> str | None:
     """The file in the same folder whose name is most like that of a path."""
-    from difflib import get_close_matches  # few processes need it
-
     given = Path(path)
     try:
-        names = [one.name for one in given.parent.iterdir()]
+        found = nearest(given.name, [one.name for one in given.parent.iterdir()], 0.8)
     except (OSError, ValueError):
         return None
-    found = get_close_matches(given.name, names, n=1, cutoff=0.8)
     return str(given.with_name(found[0])) if found else None

@@ -13,7 +13,7 @@ _PAUSE = 0.2
 class ProgressLine:
     """Counts what is done. Without a terminal, it writes nothing. `unit` is what is counted, in the plural."""
 
-    def __init__(self, unit: str, total: int | None = None) -> None:
+    def __init__(self, unit: str = "", total: int | None = None) -> None:
         self._unit, self._total = unit, total
         self._shows = sys.stderr is not None and sys.stderr.isatty()
         self._written = time.monotonic()
@@ -31,10 +31,14 @@ class ProgressLine:
     def step(self, count: int = 1) -> None:
         """Count, and write the line if it is time."""
         self._done += count
+        self.show(f"{self._done:,}{f' of {self._total:,}' if self._total else ''} {self._unit}")
+
+    def show(self, text: str) -> None:
+        """Write a text as the line if it is time."""
         now = time.monotonic()
         if self._shows and now - self._written >= _PAUSE:
             self._written = now
-            self._write(f"{self._done:,}{f' of {self._total:,}' if self._total else ''} {self._unit}")
+            self._write(text)
 
     def clear(self) -> None:
         """Remove the line, so that something else can be written."""

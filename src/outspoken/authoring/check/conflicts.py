@@ -1,218 +1,349 @@
-"""LALR conflicts of a grammar as findings, with the shortest text that shows each and both derivations.
+"""Conflicts of a grammar, as Lark's LALR analysis finds them, each with the shortest text that shows it.
 
-A grammar is LALR(1): one terminal ahead has to be enough to know what the text before it is.
+A grammar is LALR(1): one terminal ahead has to be enough to know what the text before it is. Where it is not, a state
+of Lark's has several actions. They are all followed at once: Dijkstra's algorithm over the stacks of states finds the
+shortest text that can be read on in two ways, and over pairs of stacks the shortest text that both read to its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, count, product
 from typing import Any, NamedTuple
 
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.grammar_source import Source
-from outspoken.authoring.shared.text import listed
-from outspoken.grammar.tables import BROKEN
-from outspoken.results.snippet import visible
+from lark.common import ParserConf
+from lark.parsers.lalr_analysis import LALR_Analyzer
 
-from .counterexamples import SHIFT, Counterexample, CounterexampleSearch, Read, ReadingPair
-from .derivations import RuleText, SourcePlace
-from .findings import CheckedFile, Finding
-from .lalr import Item, LalrAutomaton, TableConflict, lalr_automaton
+from outspoken import Diagnostic
+from outspoken.authoring.shared.grammar_source import QUOTED, Source
+from outspoken.grammar.tables import BROKEN, END
+from outspoken.grammar.vocabulary import short
+
+from .findings import CheckedGrammar, Span, body_span, name_span
+from .lark_errors import Loaded, starts_of
 
 #: At most this many conflicts are reported; the others mostly go with them.
 MOST = 5
+#: The most places that a search visits, the most stacks that one terminal leads to, and the most ways to one of them.
+_MOST_PLACES, _MOST_STACKS, _MOST_WAYS = 2000, 64, 4
+_REPETITION = re.compile(r"__(\w+?)_(?:star|plus|repeat_\w+?)_\d+")
+
+_SAME_TEXT = "two ways to read one text are one too many: take one of them out, or give them different markers"
+_LATER = "write what both readings begin with once, and let them part behind it"
+_MERGED = "write a rule of its own for each place where one of them stands, or one rule for both"
+
+# Lark's rules and states have no types. A stack holds states, from the start on; behind the end of a text it is empty.
+_Stack = tuple[Any, ...]
 
 
-class Conflict(NamedTuple):
-    """A table conflict with its counterexample; `terminals` are all those with the same conflict."""
+class _Step(NamedTuple):
+    """A terminal that was read: the rules that ended before it, and the stack after it."""
 
-    site: TableConflict
-    terminals: tuple[str, ...]
-    counterexample: Counterexample
-    pair: ReadingPair | None
+    terminal: str
+    ended: tuple[Any, ...]
+    stack: _Stack
 
 
-def conflicts(rules: list[Any], start: str, texts: Mapping[str, str]) -> tuple[LalrAutomaton, list[Conflict]]:
-    """The parser of Lark's rules from a start rule, and its conflicts, the one with the shortest text first.
+class _Conflict(NamedTuple):
+    """A state with two actions for a terminal: each is the rule that ends, or None to read the terminal.
 
-    `texts` holds a text for each terminal.
+    `ways` are the steps of two readings up to the conflict, each pair of the same text; none if no text was found.
     """
-    automaton = lalr_automaton(rules, start)
-    grouped: dict[tuple[Any, ...], list[TableConflict]] = {}
-    for site in automaton.table_conflicts:
-        grouped.setdefault(_kind(site), []).append(site)
-    if not grouped:
-        return automaton, []
-    search = CounterexampleSearch(automaton, 0, {name: len(text) for name, text in texts.items()})
-    met = search.counterexamples(automaton.table_conflicts)
-    found: list[Conflict] = []
-    for sites in grouped.values():
-        best = min(sites, key=lambda site: _order(met[site]))
-        found.append(Conflict(best, tuple([c.terminal for c in sites]), met[best], None))
-    found.sort(key=lambda conflict: _order(conflict.counterexample))
-    return automaton, [c._replace(pair=search.pair(c.counterexample)) for c in found[:MOST]] + found[MOST:]
+
+    state: Any
+    actions: tuple[Any, Any]
+    terminal: str
+    ways: tuple[tuple[list[_Step], list[_Step]], ...] = ()
 
 
-def _kind(site: TableConflict) -> tuple[Any, ...]:
-    """What the table conflicts of one conflict have in common."""
-    return (
-        tuple([item for item in site.shifts if item.read]),
-        bool(site.shifts),
-        site.ends,
-        site.state,
-    )
+class _Visit(NamedTuple):
+    """Stacks that a search came to by one text, with the last step of each of them, and the visit before."""
+
+    stacks: tuple[_Stack, ...]
+    steps: tuple[_Step, ...] = ()
+    before: _Visit | None = None
+
+    def trail(self) -> list[tuple[_Step, ...]]:
+        """All steps of the search, from its beginning."""
+        return [*self.before.trail(), self.steps] if self.before is not None else []
+
+    def first(self) -> _Visit:
+        """Where the search began."""
+        return self.before.first() if self.before is not None else self
 
 
-def _order(counterexample: Counterexample) -> tuple[bool, int]:
-    return not counterexample.is_confirmed, min(
-        [len(path.reads) for row in counterexample.paths for path in row], default=1000
-    )
+class _Example(NamedTuple):
+    """The steps of two readings of a text: complete ones if `is_whole`, otherwise up to the conflict."""
+
+    readings: tuple[list[_Step], ...]
+    is_whole: bool
 
 
-def conflict_findings(
-    checkout: Checkout, source: Source, rules: list[Any], starts: list[str], texts: Mapping[str, str]
-) -> list[Finding]:
-    """All conflicts of a grammar, from each of its start rules, as findings in the files of their rules."""
-    found: dict[str, Finding] = {}
-    for start in starts:
-        automaton, all_of_them = conflicts(rules, start, texts)
-        words = RuleText(source, automaton, texts)
-        for conflict in all_of_them[:MOST]:
-            finding = _ConflictReport(words, automaton, conflict, source).finding(checkout, start, len(all_of_them))
-            found.setdefault(finding.diagnostic.message, finding)
+def conflict_findings(grammar: CheckedGrammar, loaded: Loaded) -> list[Diagnostic]:
+    """The conflicts of a grammar, from each of its start rules: one for each place in the files of their rules."""
+    found: dict[object, Diagnostic] = {}
+    for start in starts_of(grammar.source):
+        parser = _Parser(loaded, start)
+        conflicts = parser.conflicts()
+        details = [f"from `{start}`"] if start == BROKEN else []
+        details += [f"{len(conflicts)} conflicts in all"] if len(conflicts) > MOST else []
+        for conflict in conflicts[:MOST]:
+            finding = _Report(grammar, loaded).finding(conflict, parser.example(conflict), details)
+            found.setdefault((finding.format, finding.span), finding)
     return list(found.values())
 
 
-class _ConflictReport:
+class _Parser:
+    """Lark's LALR states of a grammar from a start rule, with all of their actions."""
+
+    def __init__(self, loaded: Loaded, start: str) -> None:
+        analysis: Any = LALR_Analyzer(ParserConf(loaded.rules, {}, [start]))
+        analysis.compute_lr0_states()
+        analysis.compute_reads_relations()
+        analysis.compute_includes_lookback()
+        analysis.compute_lookaheads()
+        root = analysis.lr0_start_states[start]
+        #: for each state: the states that symbols lead to, by name, and the rules that may end before a terminal
+        self._targets: dict[Any, dict[str, Any]] = {}
+        self._ends: dict[Any, dict[str, list[Any]]] = {}
+        for state in (states := [root]):
+            if state not in self._targets:
+                self._targets[state] = {s.name: state.transitions[s] for s in sorted(state.transitions, key=_name)}
+                self._ends[state] = {s.name: _first(rules) for s, rules in sorted(state.lookaheads.items(), key=str)}
+                states += self._targets[state].values()
+        self._start, self._accepting = (root,), self._targets[root][start]
+        self._costs = {name: len(text) + 1 for name, text in loaded.texts.items()}
+
+    def conflicts(self) -> list[_Conflict]:
+        """All conflicts, those that a short text leads to first."""
+        known: dict[tuple[Any, ...], _Conflict] = {}
+        for state, ends in self._ends.items():
+            for terminal, rules in ends.items():
+                actions = [*rules, *([None] if terminal in self._targets[state] else [])]
+                for pair in combinations(actions, 2):
+                    known.setdefault((state, *pair), _Conflict(state, pair, terminal))
+        met: dict[tuple[Any, ...], _Conflict] = {}
+        for visit in self._walk([(self._start,)]) if known else ():
+            (stack,) = visit.stacks
+            before = [steps[0] for steps in visit.trail()]
+            for terminal in self._expected(stack):
+                here: dict[tuple[Any, ...], _Conflict] = {}
+                for one, two in combinations(self._steps(stack, terminal), 2):
+                    conflict = self._parting(stack, before, one, two)
+                    key = (conflict.state, *conflict.actions)
+                    ways = (*here[key].ways, *conflict.ways) if key in here else conflict.ways
+                    here[key] = conflict._replace(ways=ways)
+                met |= {key: conflict for key, conflict in here.items() if key not in met}
+            if met.keys() >= known.keys():
+                break
+        return [*met.values(), *[conflict for key, conflict in known.items() if key not in met]]
+
+    def _parting(self, stack: _Stack, before: list[_Step], one: _Step, two: _Step) -> _Conflict:
+        """The conflict at which two ways to read a terminal part."""
+        pairs = enumerate(zip(one.ended, two.ended, strict=False))
+        at = next((n for n, (a, b) in pairs if a is not b), min(len(one.ended), len(two.ended)))
+        for rule in one.ended[:at]:
+            stack = self._reduced(stack, rule) or ()
+        parted = sorted([(s.ended[at] if at < len(s.ended) else None, s) for s in (one, two)], key=_order)
+        (first, one), (second, two) = parted
+        return _Conflict(stack[-1], (first, second), one.terminal, (([*before, one], [*before, two]),))
+
+    def example(self, conflict: _Conflict) -> _Example:
+        """Two readings of one text, if one is found that both read to its end, else of what leads to the conflict."""
+        starts: dict[tuple[_Stack, ...], tuple[list[_Step], list[_Step]]] = {}
+        for one, two in conflict.ways:
+            starts.setdefault((one[-1].stack, two[-1].stack), (one, two))
+        for visit in self._walk(list(starts)):
+            if visit.stacks == ((), ()):
+                rest = visit.trail()
+                readings = starts[visit.first().stacks]
+                return _Example(tuple([[*part, *[row[i] for row in rest]] for i, part in enumerate(readings)]), True)
+        return _Example(conflict.ways[0] if conflict.ways else (), False)
+
+    def _walk(self, starts: list[tuple[_Stack, ...]]) -> Iterator[_Visit]:
+        """Dijkstra's algorithm: stacks that read one text, in the order of its length."""
+        tie, seen = count(), set[tuple[_Stack, ...]]()
+        queue = [(0, next(tie), _Visit(stacks)) for stacks in starts]
+        while queue and len(seen) < _MOST_PLACES:
+            cost, _, visit = heapq.heappop(queue)
+            if visit.stacks in seen:
+                continue
+            seen.add(visit.stacks)
+            yield visit
+            expected = [self._expected(stack) for stack in visit.stacks]
+            for terminal in [name for name in expected[0] if all(name in others for others in expected)]:
+                for steps in product(*[self._steps(stack, terminal) for stack in visit.stacks]):
+                    target = _Visit(tuple([step.stack for step in steps]), steps, visit)
+                    if target.stacks not in seen:
+                        heapq.heappush(queue, (cost + self._costs[terminal], next(tie), target))
+
+    def _expected(self, stack: _Stack) -> list[str]:
+        """The terminals that may be next, and the end of the text, as far as the last state tells."""
+        if not stack:
+            return []
+        found = {name for name in self._targets[stack[-1]] if name in self._costs} | self._ends[stack[-1]].keys()
+        return sorted(found | ({END} if stack[-1] is self._accepting else set[str]()))
+
+    def _steps(self, stack: _Stack, terminal: str) -> list[_Step]:
+        """All ways to read a terminal."""
+        waiting: list[tuple[tuple[Any, ...], _Stack]] = [((), stack)]
+        found, seen = list[_Step](), Counter([stack])
+        for ended, reached in waiting:
+            target = self._targets[reached[-1]].get(terminal)
+            if terminal == END and reached[-1] is self._accepting:
+                found.append(_Step(terminal, ended, ()))
+            elif target is not None:
+                found.append(_Step(terminal, ended, (*reached, target)))
+            for rule in self._ends[reached[-1]].get(terminal, ()):
+                after = self._reduced(reached, rule)
+                if after is not None and seen[after] < _MOST_WAYS and len(waiting) < _MOST_STACKS:
+                    seen[after] += 1
+                    waiting.append(((*ended, rule), after))
+        return found
+
+    def _reduced(self, stack: _Stack, rule: Any) -> _Stack | None:
+        """The stack after a rule has ended; None if it cannot end there."""
+        rest = stack[: len(stack) - len(rule.expansion)]
+        target = self._targets[rest[-1]].get(rule.origin.name) if rest else None
+        return None if target is None else (*rest, target)
+
+
+def _name(symbol: Any) -> str:
+    return str(symbol.name)
+
+
+def _order(way: tuple[Any, _Step]) -> tuple[bool, str]:
+    """An end comes before what goes on."""
+    return way[0] is None, str(way[0])
+
+
+def _first(rules: set[Any]) -> list[Any]:
+    """The rules of the highest priority, in an order that is always the same."""
+    best = max([rule.options.priority or 0 for rule in rules])
+    return sorted([rule for rule in rules if (rule.options.priority or 0) == best], key=str)
+
+
+class _Report:
     """Describes a conflict to the author of the grammar."""
 
-    def __init__(self, words: RuleText, automaton: LalrAutomaton, conflict: Conflict, source: Source) -> None:
-        self._rule_text, self._automaton, self._conflict, self._source = words, automaton, conflict, source
-        first, second = self._two_actions()
-        #: the actions and what was read by each, an end before what goes on
-        self._actions = (second[0], first[0]) if first[0] == SHIFT else (first[0], second[0])
-        self._reads = (second[1], first[1]) if first[0] == SHIFT else (first[1], second[1])
+    def __init__(self, grammar: CheckedGrammar, loaded: Loaded) -> None:
+        self._grammar, self._loaded = grammar, loaded
 
-    def _two_actions(self) -> tuple[tuple[int, tuple[Read, ...]], tuple[int, tuple[Read, ...]]]:
-        """The two actions that are reported, with all that was read by each."""
-        pair, site = self._conflict.pair, self._conflict.site
-        if pair is not None:
-            return (pair.first.action, pair.first.reads), (pair.second.action, pair.second.reads)
-        actions = (*([SHIFT] if site.shifts else []), *site.ends)
-        return (actions[0], ()), (actions[1], ())
-
-    def finding(self, checkout: Checkout, start: str, number: int) -> Finding:
-        """The conflict as a finding; `number` is how many of them there are from a start rule."""
-        at, label = self._spot()
-        command = checkout.command("check", self._source.path.stem)
-        helps = [self._advice(), f"`{command} --explain` prints both derivations"]
-        file = CheckedFile.of_source(checkout, at.source)
-        return file.finding(
+    def finding(self, conflict: _Conflict, example: _Example, details: list[str]) -> Diagnostic:
+        """The conflict as a finding; `details` say from where it is, and how many others there are."""
+        items = [self._item(conflict, action) for action in conflict.actions]
+        texts = [self._rule(*item) for item in items]
+        where = "the text ends" if conflict.terminal == END else f"`{short(conflict.terminal)}` comes next"
+        shown = items[conflict.actions[1] is None :]  # what goes on, else what ends
+        source, span = next(filter(None, [self._place(*item) for item in shown]), (self._grammar.source, (0, 0)))
+        note, helps = "no text shows it: different texts lead to one state", _MERGED
+        if example.readings:
+            text = "".join([self._loaded.texts.get(step.terminal, "") for step in example.readings[0]])
+            note, helps = f"the shortest text that shows it is `{text}`" if text else "the empty text shows it", _LATER
+            if example.is_whole:
+                trees = [self._tree(steps) for steps in example.readings]
+                note, helps = f"{note}, read as `{trees[0]}` or as `{trees[1]}`", _SAME_TEXT
+        return self._grammar.file_of(source).finding(
             "grammar-conflict",
-            self._message(),
-            at.span,
-            label=label,
-            notes=[self._shows() + self._beside(start, number), self._readings()],
-            helps=helps,
-            explanation=self._explanation(),
+            span,
+            f"two readings where {where}: {texts[0]} or {texts[1]}",
+            helps,
+            notes=[note + (f" ({', '.join(details)})" if details else "")],
         )
 
     @staticmethod
-    def _beside(start: str, number: int) -> str:
-        details = [f"from `{start}`"] if start == BROKEN else []
-        details += [f"{number} conflicts in all"] if number > MOST else []
-        return f" ({', '.join(details)})" if details else ""
+    def _item(conflict: _Conflict, action: Any) -> tuple[Any, int]:
+        """The rule of an action, and how many of its symbols were read. Of those that go on, one that was begun."""
+        if action is not None:
+            return action, len(action.expansion)
+        begun = [item for item in conflict.state.closure if not item.is_satisfied]
+        items = [item for item in begun if item.next.name == conflict.terminal]
+        best = min(items, key=lambda item: (not item.index, _is_repetition(item.rule), str(item)))
+        return best.rule, best.index
 
-    def _message(self) -> str:
-        one, two = [self._subject(action) for action in self._actions]
-        if one[0] == two[0]:
-            verbs = one[1] if one[1] == two[1] else f"{one[1]} or {two[1]}"
-            both = f"{one[0]} can {verbs}" + (" in two ways" if one[1] == two[1] else "")
-        else:
-            both = f"{one[0]} can {one[1]} or {two[0]} {two[1]}"
-            both = f"{one[0]} and {two[0]} can both {one[1]}" if one[1] == two[1] else both
-        return f"{both} where {self._rule_text.next_terminal(self._conflict.site.terminal)}"
+    def _rule(self, rule: Any, index: int) -> str:
+        """A rule with a dot where it is read up to, and its line."""
+        symbols = [self._symbol(_name(symbol)) for symbol in rule.expansion]
+        text = f"`{short(_owner(rule))}: {' '.join([*symbols[:index], '.', *symbols[index:]])}`"
+        place = self._place(rule, index)
+        if place is None:
+            return text
+        source, (start, _) = place
+        file = "" if source.path == self._grammar.source.path else f"{source.path.name}, "
+        return f"{text} ({file}line {source.text.count(chr(10), 0, start) + 1})"
 
-    def _subject(self, action: int) -> tuple[str, str]:
-        """The subject and the verb for an action."""
-        if action == SHIFT:
-            item = self._shifted_item()
-            rule = self._name(item.production)
-            return rule, "go on" if item.read else "begin"
-        return self._name(action), "end" if self._automaton.productions[action].symbols else "be empty"
+    def _symbol(self, name: str) -> str:
+        """A symbol as the author wrote it: a repetition is no rule."""
+        bodies = [list(map(_name, rule.expansion)) for rule in self._loaded.rules if _name(rule.origin) == name]
+        if not name.startswith("__"):
+            return short(name)
+        parts = [" ".join(map(self._symbol, body)) for body in bodies if name not in body]
+        return f"{parts[0]}+" if len(parts) == 1 and parts[0].isidentifier() else f"({' | '.join(parts)})+"
 
-    def _name(self, number: int) -> str:
-        owner = f"`{self._rule_text.owner(number)}`"
-        return f"the repetition in {owner}" if self._automaton.productions[number].is_repetition else owner
+    def _tree(self, steps: list[_Step]) -> str:
+        """What a text is read as: each rule with its parts in parentheses, repetitions in brackets."""
+        made: list[str] = []
+        for step in steps:
+            for rule in step.ended:
+                start, name = len(made) - len(rule.expansion), _name(rule.origin)
+                parts = [part for part in made[start:] if part]
+                if _is_repetition(rule):
+                    goes_on = bool(rule.expansion) and _name(rule.expansion[0]) == name
+                    parts[:1] = [parts[0][1:-1]] if goes_on else parts[:1]
+                    made[start:] = [f"[{' '.join(parts)}]"]
+                else:
+                    made[start:] = [f"{short(name)}({' '.join(parts)})"]
+            made += [self._loaded.texts.get(step.terminal, "")] if step.terminal != END else []
+        return " ".join(made)
 
-    def _shifted_item(self) -> Item:
-        """The item that goes on: one of which a part was read, where there is one."""
-        shifts = self._conflict.site.shifts
-        return max(
-            shifts, key=lambda item: (item.read > 0, not self._automaton.productions[item.production].is_repetition)
-        )
-
-    def _item(self, action: int) -> Item:
-        return (
-            self._shifted_item() if action == SHIFT else Item(action, len(self._automaton.productions[action].symbols))
-        )
-
-    def _spot(self) -> tuple[SourcePlace, str]:
-        """Where the conflict is shown, and what is there."""
-        for action in sorted(self._actions, key=lambda action: action != SHIFT):
-            place = self._rule_text.place(self._item(action))
-            if place is not None:
-                subject, verb = self._subject(action)
-                return place, f"{subject} {_THIRD[verb]} here"
-        return SourcePlace(self._source, self._source.find("start") or (0, 0)), ""
-
-    def _shows(self) -> str:
-        """The shortest text that shows the conflict."""
-        pair, counterexample = self._conflict.pair, self._conflict.counterexample
-        if pair is None:
-            return "no short text leads there"
-        texts = [self._rule_text.text(reads) for reads in self._reads]
-        if not counterexample.is_confirmed:
-            return f"no text shows it: `{texts[0]}` and `{texts[1]}` are read in one way each, but end up in one state"
-        upto = self._rule_text.text(counterexample.paths[0][0].reads)
-        shortest = f"shortest text that shows it: `{upto}`" if upto else "shortest text that shows it: no text at all"
-        if not pair.is_same:
-            return f"{shortest}; what tells is behind it: `{texts[0]}` or `{texts[1]}`"
-        return f"{shortest}{f'; `{texts[0]}`' if texts[0] != upto else ', which'} is read in both ways to its end"
-
-    def _readings(self) -> str:
-        first, second = self._actions
-        return f"either {self._reading(first)}, or {self._reading(second)}"
-
-    def _reading(self, action: int) -> str:
-        place = self._rule_text.place(self._item(action))
-        where = ""
-        if place is not None:
-            other = "" if place.source.path == self._source.path else f"{place.source.path.name}, "
-            where = f" ({other}line {place.line})"
-        return f"`{self._rule_text.item(self._item(action))}`{where}"
-
-    def _advice(self) -> str:
-        pair, counterexample = self._conflict.pair, self._conflict.counterexample
-        if pair is not None and pair.is_same:
-            return "two ways to read one text are one too many: take one of them out, or give them different markers"
-        if pair is not None and not counterexample.is_confirmed:
-            names = sorted({self._rule_text.owner(a) for a in self._actions if a != SHIFT})
-            return f"write a rule of its own for each place where {listed(names, 'or')} stands, or one rule for both"
-        return "write what both readings begin with once, and let them part behind it"
-
-    def _explanation(self) -> str:
-        """Both derivations as trees."""
-        if self._conflict.pair is None:
-            return ""
-        lines: list[str] = []
-        for number, (action, reads) in enumerate(zip(self._actions, self._reads, strict=True), 1):
-            subject, verb = self._subject(action)
-            lines.append(f"reading {number}, {subject} {_THIRD[verb]}: {visible(self._rule_text.text(reads))}")
-            for node in self._rule_text.derivation(reads):
-                lines += node.lines()
-        return "\n".join(lines)
+    def _place(self, rule: Any, index: int) -> tuple[Source, Span] | None:
+        """Where a rule is written: its next symbol, or all of the alternative if it is complete."""
+        home = self._grammar.source.resolve(_owner(rule))
+        if home is None:
+            return None
+        source, definition = home
+        spans = _spans(source, body_span(definition), rule)
+        if index in spans:
+            return source, spans[index]
+        whole = (min(spans.values())[0], max(spans.values())[1]) if spans else name_span(source, definition)
+        return source, whole
 
 
-#: How something is said of one that does it.
-_THIRD = {"go on": "goes on", "begin": "begins", "end": "ends", "be empty": "is empty"}
+def _is_repetition(rule: Any) -> bool:
+    """Whether a rule was made for a `*` or a `+` of the author's."""
+    return _name(rule.origin).startswith("__")
+
+
+def _owner(rule: Any) -> str:
+    """The name of the rule that the author wrote a rule in."""
+    match = _REPETITION.fullmatch(_name(rule.origin))
+    return match[1] if match else _name(rule.origin)
+
+
+def _spans(source: Source, body: Span, rule: Any) -> dict[int, Span]:
+    """The spans of the symbols of a rule on the right side of its definition, by their number.
+
+    Lark does not record them. Of all places where the names follow each other, in one alternative if there is any, this
+    takes the one that leaves out the fewest names of the alternative, and of these the shortest.
+    """
+    wanted = {i: short(_name(s)) for i, s in enumerate(rule.expansion) if not _name(s).startswith("__")}
+    plain = QUOTED.sub(lambda match: " " * len(match[0]), source.bare[slice(*body)])
+    plain = re.sub(r"->\s*\w+", lambda match: " " * len(match[0]), plain)
+    names = [rf"(?<!\w)({re.escape(name)})(?!\w)" for name in wanted.values()]
+    within, across = [re.compile(rf"(?={between.join(names)})", re.DOTALL) for between in ("[^|]*?", ".*?")]
+
+    def price(match: re.Match[str]) -> tuple[int, int, int]:
+        start, end = match.start(1), match.end(len(names))
+        stop = plain.find("|", end)
+        alternative = plain[plain.rfind("|", 0, start) + 1 : stop if stop >= 0 else None]
+        if _is_repetition(rule):  # it is a part of an alternative, often the last one
+            return 0, end - start, -start
+        return len(re.findall(r"\w+", alternative)), end - start, start
+
+    found = [*within.finditer(plain)] or [*across.finditer(plain)] if names else []
+    best = min(found, key=price, default=None)
+    spans = [best.span(number) for number in range(1, len(names) + 1)] if best else []
+    return {i: (body[0] + start, body[0] + end) for i, (start, end) in zip(wanted, spans, strict=bool(best))}

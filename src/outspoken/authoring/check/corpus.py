@@ -1,20 +1,26 @@
-"""The corpus of a format: its files, their sources, and whether each case is in the right folder."""
+"""The cases of a format: whether they can be read, and whether they are read as what they should be."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from outspoken import Reply
-from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.corpus import KINDS, Case, load, sources, toml
-from outspoken.authoring.shared.text import listed
+from outspoken import Diagnostic, Reply
+from outspoken.authoring.shared.corpus import KINDS, Case, load, sources
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton, Transition
+from outspoken.grammar.registry import PLAIN
+from outspoken.patterns.spellings import spellings
 
-from .findings import CheckedFile, Finding, Span
+from .findings import CheckedFile, CheckedGrammar, Span
 
 _NEEDED = {"ok": "a sound response", "err": "a damaged one, `cut_inside_value.txt`"}
+_OPTIONS = "options are `prefix`, a string, and `tools`, an array of tables or a string of JSON"
+#: A code sample in a text, and the fence that it begins with.
+_SAMPLE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_FENCES = ("`", "~")
 
 
 class Read(NamedTuple):
@@ -25,128 +31,106 @@ class Read(NamedTuple):
     reply: Reply
 
 
-def check_corpus(checkout: Checkout, name: str, grammar: CheckedFile) -> tuple[list[Read], list[Finding]]:
-    """The cases of a format that can be read, and what is wrong with its files and with the cases."""
-    folder = checkout.corpus / name
-    found = [*_other_files(checkout, folder)]
-    read: list[Read] = []
+def check_corpus(grammar: CheckedGrammar) -> tuple[list[Read], list[Diagnostic]]:
+    """The cases of a format that can be read, and what is wrong with them."""
+    checkout, found, read = grammar.checkout, list[Diagnostic](), list[Read]()
+    folder = checkout.corpus / grammar.name
     paths = [path for path in sorted(folder.glob("*/*.txt")) if path.parent.name in KINDS]
-    for kind in KINDS:
-        if checkout.is_project and not any(path.parent.name == kind for path in paths):
-            helps = [f"put {_NEEDED[kind]} into `{checkout.shown(folder / kind)}`, byte for byte as the model wrote it"]
-            found.append(grammar.finding("no-cases", f"`{name}` has no `{kind}` case", grammar.top, helps=helps))
+    for kind in KINDS if checkout.is_project else ():
+        if not any(path.parent.name == kind for path in paths):
+            helps = f"put {_NEEDED[kind]} into `{checkout.shown(folder / kind)}`, byte for byte as the model wrote it"
+            message = f"`{grammar.name}` has no `{kind}` case"
+            found.append(grammar.file.finding("no-cases", grammar.file.top, message, helps))
     for path in paths:
         file = CheckedFile.of(checkout, path)
         try:
             case = load(path)
             read.append(Read(file, case, case.parse()))
         except (ValueError, TypeError) as error:
-            found.append(_unreadable(checkout, path, file, error))
-    found += [finding for one in read for finding in _check_folder(one)]
-    return read, [*found, *_sources(checkout, name, [path.stem for path in paths], grammar)]
+            found.append(_unreadable(grammar, path, file, error))
+    return read, [*found, *[one for case in read for one in _check_folder(case)], *_read_as_text(grammar, read)]
 
 
-def _other_files(checkout: Checkout, folder: Path) -> Iterator[Finding]:
-    texts = {path.with_suffix("") for path in folder.glob("*/*.txt")}
-    for path in sorted(folder.rglob("*")):
-        place = path.relative_to(folder).parts
-        if path.is_dir() or place == ("sources.toml",):
-            continue
-        file = CheckedFile.of(checkout, path)
-        if len(place) != 2 or place[0] not in KINDS or path.suffix not in (".txt", ".toml"):
-            helps = ["cases are `ok/<case>.txt` and `err/<case>.txt`; what they need lies in `<case>.toml`"]
-            yield file.finding("other-file", "this file has no place in the corpus", file.top, helps=helps)
-        elif path.with_suffix("") not in texts:
-            helps = [f"write `{path.stem}.txt`, or take this file out"]
-            yield file.finding("other-file", "these options belong to no case", file.top, helps=helps)
-
-
-def _unreadable(checkout: Checkout, path: Path, file: CheckedFile, error: Exception) -> Finding:
+def _unreadable(grammar: CheckedGrammar, path: Path, file: CheckedFile, error: Exception) -> Diagnostic:
     """A case whose text or options are not what they should be."""
     if isinstance(error, UnicodeDecodeError):
         start = len(path.read_bytes()[: error.start].decode("utf-8", "backslashreplace"))
-        helps = ["write it as UTF-8"]
-        return file.finding("bad-case", "this case is no text", (start, start + 4), helps=helps)
-    beside = CheckedFile.of(checkout, path.with_suffix(".toml"))
-    helps = ["options are `prefix`, a string, and `tools`, an array of tables or a string of JSON"]
-    return beside.finding(
-        "bad-case", "the options of this case cannot be read", beside.top, notes=[str(error)], helps=helps
-    )
+        return file.finding("bad-case", (start, start + 4), "this case is no text", "write it as UTF-8")
+    options = path.with_suffix(".toml")
+    beside = CheckedFile.of(grammar.checkout, options) if options.is_file() else file
+    message, line = "the options of this case cannot be read", re.search(r"at line (\d+)", str(error))
+    span = beside.line(int(line[1])) if line else beside.top
+    return beside.finding("bad-case", span, message, _OPTIONS, notes=[str(error)])
 
 
-def _check_folder(one: Read) -> Iterator[Finding]:
+def _check_folder(one: Read) -> Iterator[Diagnostic]:
     """Check that a case is in the right folder."""
     reply, file = one.reply, one.file
     if one.case.kind == "err" and not reply.diagnostics:
-        helps = ["move it to `ok`, or make sure that the damage is still in the file"]
-        yield file.finding(
-            "err-without-diagnostic", "an `err` case is read without a diagnostic", file.top, helps=helps
-        )
-    found = [d for d in reply.diagnostics if d.severity != "note"]
-    if one.case.kind == "ok" and found:
-        first = found[0]
-        helps = ["mend the grammar, or move the case to `err` if its text is damaged"]
-        more = len(found) - 1
-        notes = [*first.notes[:1], *([f"and {more} more"] if more else [])]
-        message = f"an `ok` case has a diagnostic: {first.message}"
-        yield file.finding("ok-with-diagnostic", message, first.span, label=first.label, notes=notes, helps=helps)
-    elif one.case.kind == "ok" and reply.status != "ok":
-        helps = ["mend the grammar, or move the case to `err` if its text is damaged"]
-        yield file.finding("ok-with-diagnostic", f"an `ok` case is `{reply.status}`", file.top, helps=helps)
+        message = "an `err` case is read without a diagnostic"
+        helps = "move it to `ok`, or make sure that the damage is still in the file"
+        yield file.finding("err-without-diagnostic", file.top, message, helps)
+    wrong = [diagnostic for diagnostic in reply.diagnostics if diagnostic.severity != "note"]
+    if one.case.kind == "ok" and (wrong or reply.status != "ok"):
+        helps = "mend the grammar, or move the case to `err` if its text is damaged"
+        span, message, label, notes = file.top, f"an `ok` case is `{reply.status}`", "", list[str]()
+        if wrong:
+            first, more = wrong[0], len(wrong) - 1
+            span, message, label = first.span, f"an `ok` case has a diagnostic: {first.message}", first.label
+            notes = [*first.notes[:1], *([f"and {more} more"] if more else [])]
+        yield file.finding("ok-with-diagnostic", span, message, helps, label=label, notes=notes)
 
 
-def _sources(checkout: Checkout, name: str, cases: list[str], grammar: CheckedFile) -> Iterator[Finding]:
-    """Check that `sources.toml` names the origin of every case, and nothing else."""
-    path = checkout.corpus / name / "sources.toml"
-    if not path.is_file():
-        if cases and checkout.is_project:
-            helps = [f'write `{checkout.shown(path)}`: a table `[{cases[0]}]` with `origin = "..."` for each case']
-            message = f"nothing says where the cases of `{name}` are from"
-            yield grammar.finding("no-source", message, grammar.top, helps=helps)
-        return
-    file = CheckedFile.of(checkout, path)
+# opening markers that are read as text
+
+
+def _read_as_text(grammar: CheckedGrammar, cases: list[Read]) -> Iterator[Diagnostic]:
+    """A warning for each `ok` case in which an opening marker at the start of a line was read as text.
+
+    Not in code samples, and not in a case that `sources.toml` calls `prose`.
+    """
+    opener, shown = _opener(grammar.name), grammar.checkout.command("show", grammar.name)
     try:
-        known = sources(checkout, name)
-    except ValueError as error:
-        yield file.finding("bad-sources", "this file is no TOML", _toml_line(error, file), notes=[str(error)])
-        return
-    for case in sorted({*cases} - {*known}):
-        helps = [f'add a table `[{case}]` with `origin = "..."`']
-        yield file.finding("no-source", f"nothing says where the case `{case}` is from", file.top, helps=helps)
-    for case, source in known.items():
-        yield from _source(case, source, cases.count(case), file)
+        known = sources(grammar.checkout, grammar.name)
+    except ValueError:
+        known = {}
+    for one in cases if opener is not None else ():
+        source = known.get(one.case.name)
+        is_prose = isinstance(source, dict) and bool(cast("dict[str, Any]", source).get("prose"))
+        span = _in_text(one.reply, opener) if opener is not None else None
+        if span is not None and one.case.kind == "ok" and not is_prose:
+            yield one.file.finding(
+                "read-as-text",
+                span,
+                f"`{one.reply.raw[slice(*span)]}` opens nothing in this `ok` case: it is read as text",
+                f"mend the grammar; `{shown} {one.file.shown} --trace` shows what was expected",
+                f"if it is meant as text, write `prose = true` for `{one.case.name}` into `sources.toml`",
+                severity="warning",
+                notes=["a marker opens something only where all that its pattern looks ahead at follows it"],
+            )
 
 
-def _source(case: str, source: Any, count: int, file: CheckedFile) -> Iterator[Finding]:
-    place = _table(case, file)
-    if not count:
-        helps = ["take it out, or rename it as the file is named"]
-        yield file.finding("source-of-nothing", f"there is no case `{case}`", place, helps=helps)
-    elif count > 1:
-        helps = ["rename one of them"]
-        yield file.finding("same-case", f"`{case}` is an `ok` case and an `err` case", place, helps=helps)
-    if not _has_origin(source):
-        helps = ['add `origin = "..."`: a model and when, a document, or that it is made up']
-        yield file.finding("no-source", f"nothing says where the case `{case}` is from", place, helps=helps)
+def openers(automaton: Automaton) -> list[Transition]:
+    """The markers that lead out of text, except those of plain text and of reasoning."""
+    plain = {step.terminal.regex for step in registry.automaton(PLAIN).top_level_markers}
+    steps = [step for step in automaton.top_level_markers if step.terminal.regex not in plain]
+    return [s for s in steps if s.target.free is None or s.target.free.terminal.short != "REASONING"]
 
 
-def _has_origin(source: Any) -> bool:
-    try:
-        return bool(source["origin"])
-    except (TypeError, KeyError):
-        return False
+def _opener(name: str) -> re.Pattern[str] | None:
+    """The opening markers of a format at the start of a line, as far as they can be spelled; None if none can."""
+    terminals = [step.terminal for step in openers(registry.automaton(name))]
+    spelled = {text.strip() for t in terminals for text in (t.canonical, *spellings(t.regex))}
+    telling = [text for text in spelled if len(text) > 1 and not text.isalnum() and not text.startswith(_FENCES)]
+    longest_first = sorted(telling, key=lambda text: (-len(text), text))
+    return re.compile(rf"^[ ]{{0,3}}({'|'.join(map(re.escape, longest_first))})", re.MULTILINE) if telling else None
 
 
-def _table(case: str, file: CheckedFile) -> Span:
-    match = re.search(rf'^\[?"?{re.escape(case)}"?\]?', file.text, re.MULTILINE)
-    return match.span() if match else file.top
-
-
-def _toml_line(error: ValueError, file: CheckedFile) -> Span:
-    match = re.search(r"at line (\d+)", str(error)) if isinstance(error, toml.TOMLDecodeError) else None
-    return file.line(int(match[1])) if match else file.top
-
-
-def names_of(cases: list[Read]) -> str:
-    """The cases as a list in a sentence."""
-    return listed([f"{one.case.kind}/{one.case.name}" for one in cases])
+def _in_text(reply: Reply, opener: re.Pattern[str]) -> Span | None:
+    """The first opening marker that a text of a reply begins a line with."""
+    for segment in reply.segments:
+        if segment.kind == "text":
+            plain = _SAMPLE.sub(lambda sample: " " * len(sample[0]), reply.raw[slice(*segment.span)])
+            if (match := opener.search(plain)) is not None:
+                return segment.span[0] + match.start(1), segment.span[0] + match.end(1)
+    return None

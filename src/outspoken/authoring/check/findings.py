@@ -1,15 +1,14 @@
-"""Findings: diagnostics in files of a checkout, with the explanation that `--explain` adds."""
+"""What is checked, and where something is found: a grammar of a checkout, and diagnostics in its files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from outspoken import Diagnostic
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.grammar_source import Source
+from outspoken.authoring.shared.grammar_source import Definition, Source
 from outspoken.results.diagnostics import Severity
 from outspoken.results.pending_diagnostics import PendingDiagnostic, place_diagnostics
 
@@ -17,13 +16,6 @@ Span = tuple[int, int]
 
 #: The order in which severities are shown.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-
-
-class Finding(NamedTuple):
-    """A diagnostic, and lines that explain it further."""
-
-    diagnostic: Diagnostic
-    explanation: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,26 +30,19 @@ class CheckedFile:
         """Read a file; bytes that are no text are shown as such."""
         return cls(checkout.shown(path), path.read_bytes().decode("utf-8", "backslashreplace"))
 
-    @classmethod
-    def of_source(cls, checkout: Checkout, source: Source) -> CheckedFile:
-        """The file of a grammar's source."""
-        return cls(checkout.shown(source.path), source.text)
-
     def finding(
         self,
         code: str,
-        message: str,
         span: Span,
+        message: str,
+        *helps: str,
         severity: Severity = "error",
-        *,
         label: str = "",
         notes: Iterable[str] = (),
-        helps: Iterable[str] = (),
-        explanation: str = "",
-    ) -> Finding:
-        """Something that is found at a place of the file."""
-        note = PendingDiagnostic(code, message, span, severity, self.shown, label, tuple(notes), tuple(helps))
-        return Finding(place_diagnostics([note], self.text)[0], explanation)
+    ) -> Diagnostic:
+        """Something that is found at a place of the file, and what to do about it."""
+        found = PendingDiagnostic(code, message, span, severity, self.shown, label, tuple(notes), helps)
+        return place_diagnostics([found], self.text)[0]
 
     def line(self, number: int) -> Span:
         """The span of a line, counted from 1, without its end; of the first one for 0."""
@@ -70,3 +55,50 @@ class CheckedFile:
     def top(self) -> Span:
         """The span of the first line, for what is about the file as a whole."""
         return self.line(1)
+
+
+@dataclass(frozen=True)
+class CheckedGrammar:
+    """A grammar file of a checkout that is checked, or a file that several grammars share."""
+
+    checkout: Checkout
+    source: Source
+    file: CheckedFile
+
+    @classmethod
+    def of(cls, checkout: Checkout, source: Source) -> CheckedGrammar:
+        """The grammar of a source."""
+        return cls(checkout, source, CheckedFile(checkout.shown(source.path), source.text))
+
+    @property
+    def name(self) -> str:
+        """The name of the format."""
+        return self.source.path.stem
+
+    def file_of(self, source: Source) -> CheckedFile:
+        """The file of the grammar, or of one that it imports."""
+        return self.file if source.path == self.source.path else CheckedGrammar.of(self.checkout, source).file
+
+    def example_span(self, example: str, start: int, end: int) -> Span:
+        """Where a piece of the header's example stands in the file."""
+        field = self.source.field("example")
+        if field is None or not field.lines:
+            return self.file.top
+        lines = [example.count("\n", 0, offset) for offset in (start, end)]
+        columns = [offset - (example.rfind("\n", 0, offset) + 1) for offset in (start, end)]
+        first, last = [field.lines[min(n, len(field.lines) - 1)][0] + c for n, c in zip(lines, columns, strict=True)]
+        return first, max(first, last)
+
+    def name_span(self, definition: Definition) -> Span:
+        """Where a definition of the grammar says its name."""
+        return name_span(self.source, definition)
+
+
+def name_span(source: Source, definition: Definition) -> Span:
+    """Where a definition says its name."""
+    return source.find(definition.name.rpartition("__")[2], *definition.span) or definition.span
+
+
+def body_span(definition: Definition) -> Span:
+    """The right side of a definition."""
+    return definition.span[1] - len(definition.body), definition.span[1]

@@ -1,25 +1,32 @@
-"""Errors of Lark's loader, translated for the author of a grammar, with their places."""
+"""What Lark says of a grammar that it refuses, for the author of the grammar: the place, and what to write instead."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lark import Lark, load_grammar
+from lark import load_grammar
 from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
+from outspoken import Diagnostic
 from outspoken.authoring.shared.grammar_source import Source
-from outspoken.grammar.compiler import spellings, without_collisions
-from outspoken.grammar.tables import BROKEN, START
-from outspoken.grammar.vocabulary import short
+from outspoken.authoring.shared.regex_samples import example
+from outspoken.grammar.compiler import lark_of, spellings, without_collisions
+from outspoken.grammar.tables import BROKEN, END, START
+from outspoken.grammar.vocabulary import SPELLED_VALUES, short
 
-from .findings import CheckedFile, Finding, Span
-from .terminal_examples import samples
+from .findings import CheckedFile, Span, body_span
 
 _LOADING: Any = load_grammar
 _HELP = "`grammars/notation` says which part of Lark's notation is used here"
+
+#: A short text for each terminal of the vocabulary.
+_SAMPLES = {
+    "TEXT": "text", "CODE": "code", "REASONING": "text", "ARG_VALUE": "1", "JSON_VALUE": "1", "JSON_OBJECT": "{}",
+    "JSON_ARRAY": "[]", "JSON_STRING": '"a"', "JSON_NUMBER": "1", "JSON_BOOLEAN": "true", "JSON_NULL": "null",
+    "PYTHON_VALUE": "1", "TOOL_NAME": "f", "ARG_NAME": "a", "BRACED_OBJECT": "{}", "TAGGED_OBJECT": "",
+}  # fmt: skip
 
 
 class Loaded(NamedTuple):
@@ -34,10 +41,10 @@ class Loaded(NamedTuple):
     texts: Mapping[str, str]
 
 
-class LoadError(NamedTuple):
-    """Why Lark rejects a grammar."""
-
-    message: str
+def sample(name: str, pattern: str, canonical: str = "") -> str:
+    """A text for a terminal: what is written, a value that is known by its name, else an example of its pattern."""
+    known = _SAMPLES.get(short(name), "")
+    return known if short(name) in SPELLED_VALUES else canonical or known or example(pattern)
 
 
 def starts_of(source: Source) -> list[str]:
@@ -45,32 +52,23 @@ def starts_of(source: Source) -> list[str]:
     return [start for start in (START, BROKEN) if source.definition(start)]
 
 
-def load(source: Source) -> Loaded | LoadError:
-    """Load a grammar with Lark, without making its parser."""
-    starts = starts_of(source)
+def load(source: Source) -> Loaded | str:
+    """Load a grammar with Lark, without making its parser. If Lark refuses it, what Lark says."""
     try:
-        with without_collisions():
-            lark: Any = Lark(
-                source.text,
-                parser=None,
-                lexer="basic",
-                source_path=str(source.path),
-                maybe_placeholders=False,
-                start=starts or [START],
-            )
+        lark: Any = lark_of(source.text, source.path, starts_of(source) or [START], parser=None, lexer="basic")
     except VisitError as error:
-        return LoadError(str(error.orig_exc))
+        return str(error.orig_exc)
     except (LarkError, OSError, RecursionError, AssertionError) as error:
-        return LoadError(str(error))
-    canonical = spellings(lark)
-    patterns = {
-        str(t.name): (str(t.pattern.to_regexp()), canonical.get(str(t.name), (None, None))[0] or "")
+        return f"{error} because of {error.__context__}" if isinstance(error.__context__, re.error) else str(error)
+    written = spellings(lark)
+    texts = {
+        str(t.name): sample(str(t.name), str(t.pattern.to_regexp()), written.get(str(t.name), ("",))[0] or "")
         for t in lark.terminals
     }
-    return Loaded(list(lark.rules), list(lark.terminals), canonical, samples(patterns))
+    return Loaded(list(lark.rules), list(lark.terminals), written, {**texts, END: ""})
 
 
-# syntax
+# the notation
 
 #: What cannot begin anything in a grammar: what it is, and what to do.
 _CHARACTERS = {
@@ -82,214 +80,131 @@ _WORD = re.compile(r"\w+")
 _CLOSERS = {"_RPAR": "(", "_RBRA": "[", "_RBRACE": "{"}
 
 
-def syntax(source: Source, file: CheckedFile) -> list[Finding]:
+def syntax(source: Source, file: CheckedFile) -> list[Diagnostic]:
     """The first mistake in a grammar's notation, if there is one."""
     try:
-        _LOADING._get_parser().parse(source.text + "\n", "start")
+        with without_collisions():
+            _LOADING._get_parser().parse(source.text + "\n", "start")
     except UnexpectedInput as error:
         return [_mistake(error, source, file)]
     return []
 
 
-def _mistake(error: Any, source: Source, file: CheckedFile) -> Finding:
+def _mistake(error: Any, source: Source, file: CheckedFile) -> Diagnostic:
     start = min(error.pos_in_stream or 0, len(source.text.rstrip()))
     token = getattr(error, "token", None)
-    token_text = "" if token is None else str(token).strip()
+    written = "" if token is None else str(token).strip()
     word = _WORD.match(source.text, source.text.rfind("\n", 0, start) + 1)
     if token is None:
-        what, to_do = _CHARACTERS.get(error.char, (f"`{error.char}` means nothing in a grammar", _HELP))
+        message, to_do = _CHARACTERS.get(error.char, (f"`{error.char}` means nothing in a grammar", _HELP))
     elif word is not None and word.start() < start < word.end():
-        helps = ["rules are in small letters, terminals in capitals"]
         message = f"`{word[0]}` is neither in small letters nor in capitals"
-        return file.finding("mixed-case", message, word.span(), helps=helps)
+        return file.finding("mixed-case", word.span(), message, "rules are in small letters, terminals in capitals")
     else:
-        what, to_do = _misplaced(str(token.type), token_text, set(error.expected))
-    return file.finding("grammar-syntax", what, (start, start + max(len(token_text), 1)), helps=[to_do])
+        message, to_do = _misplaced(str(token.type), written, set(error.expected))
+    return file.finding("grammar-syntax", (start, start + max(len(written), 1)), message, to_do)
 
 
-def _misplaced(kind: str, token_text: str, expected: set[str]) -> tuple[str, str]:
+def _misplaced(kind: str, written: str, expected: set[str]) -> tuple[str, str]:
     """The message and the help for a misplaced token."""
     closer = next((name for name in _CLOSERS if name in expected), "")
     if closer and kind in ("_NL", "$END"):
         return f"`{_CLOSERS[closer]}` is never closed", "close it on its line, or begin the next line with `|`"
     if kind in _CLOSERS:
-        return f"`{token_text}` closes what was not opened", f"open it with `{_CLOSERS[kind]}`, or take it out"
+        return f"`{written}` closes what was not opened", f"open it with `{_CLOSERS[kind]}`, or take it out"
     if "_COLON" in expected:
         return "a definition has no colon", "a definition is `name: what it is made of`"
     if kind == "OP":
-        return f"`{token_text}` has nothing to work on", "write it once, behind a name, a string or a group"
-    if not token_text:
-        return "a line ends too early", _HELP
-    return f"`{token_text}` has no place here", _HELP
+        return f"`{written}` has nothing to work on", "write it once, behind a name, a string or a group"
+    return (f"`{written}` has no place here" if written else "a line ends too early"), _HELP
 
 
 # what is refused behind the notation
 
 
-@dataclass(frozen=True)
-class _KnownError:
-    """Lark's message as a pattern; our code and message; which group is the name to show, and what to do."""
+class _Refusal(NamedTuple):
+    """What Lark says, as a pattern; our code, message and help, with the groups of the pattern.
+
+    If the pattern has no group `name`, `trace` is a pattern of what a mistake of this kind looks like in the file.
+    """
 
     pattern: str
     code: str
     message: str
     help: str
-    label: str = ""
+    trace: str = ""
 
 
-_KNOWN_ERRORS = (
-    _KnownError(
-        r"Bad Range for (\S+) \((\d+)\.\.(\d+)",
-        "bad-range",
-        "something is repeated from {2} to {3} times",
-        "the first number of a range is the smaller one",
-    ),
-    _KnownError(
-        r"Conflicting flags for the same terminal: .*",
-        "mixed-flags",
-        "the parts of a terminal have different flags",
-        "give all parts the same flags, or make them terminals of their own",
-    ),
-    _KnownError(
-        r"Literal ended unexpectedly|unicode error|You cannot put newlines|You can only use newlines",
-        "bad-literal",
-        "a string or a regular expression cannot be read",
-        "write a line break as `\\n` and a backslash as `\\\\`",
-    ),
-    _KnownError(
-        r"Empty terminals are not allowed|Terminals cannot be empty \((?P<name>\S+)\)",
-        "empty-terminal",
-        "a terminal is empty",
-        "a terminal reads one character at least; what may be missing is `NAME?` in a rule",
-    ),
-    _KnownError(
-        r"Lexer does not allow zero-width terminals\. \((?P<name>\w+):",
-        "empty-terminal",
-        "`{name}` can match nothing at all",
-        "a terminal reads one character at least; what may be missing is `NAME?` in a rule",
-        "this can be empty",
-    ),
-    _KnownError(
-        r"Cannot compile token (?P<name>\w+):",
-        "bad-pattern",
-        "`{name}` is no regular expression",
-        "Python's `re` has to understand the pattern",
-        "not understood",
-    ),
-    _KnownError(
-        r"Aliasing not allowed in terminals",
-        "alias-in-terminal",
-        "a terminal gives a name to an alternative with `->`",
-        "only the alternatives of rules have names",
-    ),
-    _KnownError(
-        r"Rule (?P<name>\w+) is marked for expansion .*\(alias=(\w+)\)",
-        "alias-of-structure",
-        "`{name}` is only structure, so that its alternatives have no names",
-        "take the `_` from the beginning of its name, or the `->` from its alternative",
-    ),
-    _KnownError(
-        r"Rules defined twice:[\s*<]*(?P<name>\w+)",
-        "same-alternative",
-        "`{name}` has the same alternative twice",
-        "take one of them out; `X?` and `X*` are also nothing at all",
-    ),
-    _KnownError(
-        r"Rules aren't allowed inside terminals \((?:NonTerminal\(')?(?P<inner>\w+)(?:'\))? in (?P<name>\w+)\)",
-        "rule-in-terminal",
-        "the terminal `{name}` is made of the rule `{inner}`",
-        "make `{name}` a rule, in small letters, or `{inner}` a terminal",
-    ),
-    _KnownError(
-        r"Recursion in terminal '(?P<name>\w+)'",
-        "endless-terminal",
-        "the terminal `{name}` is made of itself",
-        "nesting needs a rule, or an embedded value",
-    ),
-    _KnownError(
-        r"Inlined rules \(_rule\) cannot use the \?rule modifier",
-        "mark-of-structure",
-        "a rule that is only structure is marked with `?`",
-        "take the `?` out: a rule whose name begins with `_` is always left out",
-    ),
-    _KnownError(
-        r"Names starting with double-underscore are reserved \(Error at (?P<name>\w+)\)",
-        "bad-name",
-        "`{name}` begins with two underscores",
-        "one underscore says that a name is only structure, or a marker",
-    ),
-    _KnownError(
-        r"Nothing was imported from grammar `(?P<file>\w+)`",
-        "bad-import",
-        "an import does not say what it imports from `{file}`",
-        "name the rule or terminal, too: `%import .shared.text.TEXT`",
-    ),
-    _KnownError(
-        r"No such file or directory: '(?P<file>[^']+)'",
-        "missing-import",
-        "there is no file `{file}` to import from",
-        "a path begins with `.`, but for Lark's own `common`",
-    ),
-    _KnownError(
-        r"[Tt]emplate",
-        "bad-template",
-        "a template is not used as it is defined",
-        "write the rule out; the grammars here use no templates",
-    ),
-    _KnownError(
-        r"maximum recursion depth",
-        "endless-import",
-        "the imports of this grammar have no end",
-        "two files import each other; move what both need to a third one",
-    ),
+_UNDERSCORE = "one underscore says that a name is only structure, or a marker"
+_NOT_EMPTY = "a terminal reads one character at least; what may be missing is `NAME?` in a rule"
+_TWICE = "take one of them out; `X?` and `X*` are also nothing at all"
+_RULE = "make `{name}` a rule, in small letters, or `{inner}` a terminal"
+# fmt: off
+_REFUSALS = (
+    _Refusal(r"Bad Range for \S+ \((?P<low>\d+)\.\.(?P<high>\d+)", "bad-range",
+             "something is repeated from {low} to {high} times", "the first number of a range is the smaller one",
+             r"~[ ]*\d+[ ]*\.\.[ ]*\d+"),
+    _Refusal("Conflicting flags for the same terminal", "mixed-flags", "the parts of a terminal have different flags",
+             "give all parts the same flags, or make them terminals of their own",
+             r"(?m:^_?[A-Z_0-9]+(?:\.\d+)?:[^\n]*/[imslux]+[^\n]*)"),
+    _Refusal("Literal ended unexpectedly|unicode error|You cannot put newlines|You can only use newlines",
+             "bad-literal", "a string or a regular expression cannot be read",
+             "write a line break as `\\n` and a backslash as `\\\\`", r'"(?:[^"\\\n]|\\.)*\\"\s*$|"[^"\n]*\n'),
+    _Refusal(r"Empty terminals are not allowed|Terminals cannot be empty \((?P<name>\S+)\)", "empty-terminal",
+             "a terminal is empty", _NOT_EMPTY, r'""|//|(?m:^[A-Z_]+:[ ]*$)'),
+    _Refusal(r"Lexer does not allow zero-width terminals\. \((?P<name>\w+):", "empty-terminal",
+             "`{name}` can match nothing at all", _NOT_EMPTY),
+    _Refusal(r"Cannot compile token (?P<name>\w+):[\s\S]*because of (?P<why>.+)", "bad-pattern",
+             "`{name}` is no regular expression: {why}", "Python's `re` has to understand the pattern"),
+    _Refusal(r"(?:Rule|Terminal) '(?P<name>\w+)' defined more than once", "defined-twice",
+             "`{name}` is defined twice, or defined and imported",
+             "take one of them out, or import it by another name; alternatives of one rule are separated by `|`"),
+    _Refusal("Aliasing not allowed in terminals", "alias-in-terminal",
+             "a terminal gives a name to an alternative with `->`", "only the alternatives of rules have names",
+             r"(?m:^_?[A-Z][A-Z_0-9]*[^\n]*->[ ]*\w+)"),
+    _Refusal(r"Rule (?P<name>\w+) is marked for expansion .*\(alias=(\w+)\)", "alias-of-structure",
+             "`{name}` is only structure, so that its alternatives have no names",
+             "take the `_` from the beginning of its name, or the `->` from its alternative"),
+    _Refusal(r"Rules defined twice:[\s*<]*(?P<name>\w+)", "same-alternative",
+             "`{name}` has the same alternative twice", _TWICE),
+    _Refusal(r"Rules aren't allowed inside terminals \((?:NonTerminal\(')?(?P<inner>\w+)(?:'\))? in (?P<name>\w+)\)",
+             "rule-in-terminal", "the terminal `{name}` is made of the rule `{inner}`", _RULE),
+    _Refusal(r"Recursion in terminal '(?P<name>\w+)'", "endless-terminal", "the terminal `{name}` is made of itself",
+             "nesting needs a rule, or an embedded value"),
+    _Refusal(r"Inlined rules \(_rule\) cannot use the \?rule modifier", "mark-of-structure",
+             "a rule that is only structure is marked with `?`",
+             "take the `?` out: a rule whose name begins with `_` is always left out", r"(?m:^\?_\w+)"),
+    _Refusal(r"Names starting with double-underscore are reserved \(Error at (?P<name>\w+)\)", "bad-name",
+             "`{name}` begins with two underscores", _UNDERSCORE),
+    _Refusal(r"Nothing was imported from grammar `(?P<file>\w+)`", "bad-import",
+             "an import does not say what it imports from `{file}`",
+             "name the rule or terminal, too: `%import .shared.text.TEXT`", r"(?m:^%import[^\n]*)"),
+    _Refusal(r"[Nn]o such file[^:]*: '(?P<file>[^']+)'", "missing-import", "there is no file `{file}` to import from",
+             "a path begins with `.`, but for Lark's own `common`", r"(?m:^%import[ \t]+(?!\.|common\b)[^\n]*)"),
+    _Refusal("[Tt]emplate", "bad-template", "a template is not used as it is defined",
+             "write the rule out; the grammars here use no templates", r"\b\w+\{[^}\n]*\}"),
+    _Refusal("maximum recursion depth", "endless-import", "the imports of this grammar have no end",
+             "two files import each other; move what both need to a third one"),
 )
+# fmt: on
 
 
-def load_error_finding(error: LoadError, source: Source, file: CheckedFile) -> Finding:
-    """The finding for a grammar that Lark rejects although its notation is sound."""
-    for known in _KNOWN_ERRORS:
-        match = re.search(known.pattern, error.message)
-        if match is not None:
-            return _known_finding(known, match, source, file)
-    plain = re.sub(r"__ANON_\d+|\$\w+|(?:NonTerminal|Terminal|Token)\((?:'\w+', )?'(\w+)'\)", r"\1", error.message)
-    first = plain.strip().splitlines()[0] if plain.strip() else ""
-    notes = [f"the loader says: {first}"] if first else []
-    return file.finding("grammar-refused", "this grammar cannot be loaded", file.top, notes=notes, helps=[_HELP])
+def refusal(message: str, source: Source, file: CheckedFile) -> Diagnostic:
+    """The finding for a grammar that Lark refuses, with what Lark says, although its notation is sound."""
+    for known in _REFUSALS:
+        if (match := re.search(known.pattern, message)) is not None:
+            words = {"inner": "", "name": ""} | {k: short(v) for k, v in match.groupdict().items() if v}
+            span = _span(known, words["name"], source) or file.top
+            return file.finding(known.code, span, known.message.format(**words), known.help.format(**words))
+    plain = re.sub(r"__ANON_\d+|\$\w+|(?:NonTerminal|Terminal|Token)\((?:'\w+', )?'(\w+)'\)", r"\1", message).strip()
+    notes = [f"the loader says: {plain.splitlines()[0]}"] if plain else []
+    return file.finding("grammar-refused", file.top, "this grammar cannot be loaded", _HELP, notes=notes)
 
 
-def _known_finding(known: _KnownError, match: re.Match[str], source: Source, file: CheckedFile) -> Finding:
-    groups = {key: short(value) for key, value in match.groupdict().items() if value}
-    name = groups.get("name", "")
-    numbered = [match[0], *[group or "" for group in match.groups()]]
-    words: dict[str, str] = {"inner": "", **groups, "name": name}
-    return file.finding(
-        known.code,
-        known.message.format(*numbered, **words),
-        _place(known, match, name, source) or file.top,
-        label=known.label,
-        helps=[known.help.format(*numbered, **words)],
-    )
-
-
-#: Where to look for a mistake whose rule Lark does not name.
-_TRACES = {
-    "bad-literal": r'"(?:[^"\\\n]|\\.)*\\"\s*$|"[^"\n]*\n',
-    "empty-terminal": r'""|//|(?m:^[A-Z_]+:[ ]*$)',
-    "alias-in-terminal": r"(?m:^_?[A-Z][A-Z_0-9]*[^\n]*->[ ]*\w+)",
-    "mark-of-structure": r"(?m:^\?_\w+)",
-    "missing-import": r"(?m:^%import[ \t]+(?!\.|common\b)[^\n]*)",
-    "bad-import": r"(?m:^%import[^\n]*)",
-    "bad-template": r"\b\w+\{[^}\n]*\}",
-    "bad-range": r"~[ ]*\d+[ ]*\.\.[ ]*\d+",
-    "mixed-flags": r"(?m:^_?[A-Z_0-9]+(?:\.\d+)?:[^\n]*/[imslux]+[^\n]*)",
-}
-
-
-def _place(known: _KnownError, match: re.Match[str], name: str, source: Source) -> Span | None:
+def _span(known: _Refusal, name: str, source: Source) -> Span | None:
     """The definition of the name that Lark speaks of, or where a mistake of this kind can be seen."""
-    definition = source.definition(name) if name else None
+    definition = next((one for one in reversed(source.definitions) if one.name == name), None)
     if definition is not None:
-        start, end = definition.span
-        return (end - len(definition.body), end) if definition.is_terminal and definition.body else (start, end)
-    trace = re.search(_TRACES[known.code], source.bare) if known.code in _TRACES else None
+        return body_span(definition) if definition.is_terminal and definition.body else definition.span
+    trace = re.search(known.trace, source.bare) if known.trace else None
     return trace.span() if trace else None

@@ -1,22 +1,22 @@
-"""Checks of a grammar file as text: names, undefined and unused definitions, markers, size."""
+"""Checks of a grammar file as text: names, undefined and unused definitions, markers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from outspoken.authoring.shared.checkout import Checkout
+from outspoken import Diagnostic
 from outspoken.authoring.shared.grammar_source import QUOTED, Definition, Source
 from outspoken.authoring.shared.text import listed
 from outspoken.grammar.tables import BROKEN, START
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FIELDS, FREE_TEXT, NODES, TOKENS, is_meaningful, short
 
-from .findings import CheckedFile, Finding
+from .findings import CheckedGrammar, body_span
 
 STARTS = frozenset({START, BROKEN})
-MOST_LINES = 70
 
+_RULES, _TERMINALS = sorted(NODES | FIELDS), sorted(FREE_TEXT | EMBEDDED_VALUES | TOKENS)
 #: What Lark's own grammars define that ours import.
 _LARKS_OWN = frozenset({"WS"})
 #: What stands for one character in a regular expression: an escape, a class of characters.
@@ -25,145 +25,106 @@ _IGNORED = re.compile(rf"^%ignore[ \t]+({QUOTED.pattern})", re.MULTILINE)
 _UNBOUNDED = re.compile(r"[*+]|,\}")
 
 
-def check_file(checkout: Checkout, source: Source, file: CheckedFile) -> list[Finding]:
+def check_file(grammar: CheckedGrammar) -> list[Diagnostic]:
     """The problems of a grammar file or a shared one, read as text."""
-    missing = [*_imports(checkout, source, file)]
     found = [
-        *_lines(file),
-        *_duplicates(source, file),
-        *(missing or _undefined(checkout, source, file)),
-        *_names(source, file),
-        *_literals(source, file),
-        *_repetitions(source, file),
-        *_patterns(source, file),
+        *([*_imports(grammar)] or _undefined(grammar)),
+        *_names(grammar),
+        *_literals(grammar),
+        *_repetitions(grammar),
     ]
-    return sorted(found, key=lambda finding: finding.diagnostic.span)
-
-
-# the file
-
-
-def _lines(file: CheckedFile) -> Iterator[Finding]:
-    lines = file.text.splitlines()
-    if len(lines) > MOST_LINES:
-        helps = ["move what other formats have, too, to `grammars/shared`, and import it"]
-        place = file.line(MOST_LINES + 1)
-        yield file.finding(
-            "long-file", f"the file has {len(lines)} lines, {MOST_LINES} is the most", place, helps=helps
-        )
-    at = 0
-    for line in file.text.splitlines(keepends=True):
-        text = line.rstrip("\r\n")
-        bare = text.rstrip()
-        if "\t" in bare:
-            tab = at + bare.index("\t")
-            yield file.finding("tab", "a line has a tab in it", (tab, tab + 1), helps=["write blanks, or `\\t`"])
-        if bare != text:
-            yield file.finding(
-                "blank-end", "a line ends in blanks", (at + len(bare), at + len(text)), helps=["take them out"]
-            )
-        at += len(line)
+    return sorted(found, key=lambda finding: finding.span)
 
 
 # what is defined, imported and used
 
 
-def _duplicates(source: Source, file: CheckedFile) -> Iterator[Finding]:
-    first: dict[str, int] = {}
-    for definition in source.definitions:
-        name, line = definition.name, file.text.count("\n", 0, definition.span[0]) + 1
-        if name in first:
-            place = source.find(name, *definition.span) or definition.span
-            helps = ["take one of them out; alternatives of one rule are separated by `|`"]
-            label = f"the first time is in line {first[name]}"
-            yield file.finding("defined-twice", f"`{name}` is defined twice", place, label=label, helps=helps)
-        first.setdefault(name, line)
-    for imported in source.imports:
-        if imported.known_as in first:
-            helps = [f"take one of them out, or import it by another name: `-> MY_{imported.name.strip('_')}`"]
-            label = f"it is defined in line {first[imported.known_as]}"
-            message = f"`{imported.known_as}` is imported and defined"
-            yield file.finding("defined-twice", message, imported.span, label=label, helps=helps)
-
-
-def _imports(checkout: Checkout, source: Source, file: CheckedFile) -> Iterator[Finding]:
-    for imported in source.imports:
-        path = source.imported_file(imported)
+def _imports(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
+    for imported in grammar.source.imports:
+        path = grammar.source.imported_file(imported)
         if path is None:
             continue
+        shown = grammar.checkout.shown(path)
         if not path.is_file():
-            near = get_close_matches(imported.module, [p.stem for p in path.parent.glob("*.lark")], 1)
-            helps = [f"did you mean `{near[0]}`?" if near else "a path begins with `.` and ends in the imported name"]
-            message = f"there is no file `{checkout.shown(path)}` to import from"
-            yield file.finding("missing-import", message, imported.span, helps=helps)
-            continue
-        shared = Source.of(path)
-        known = [definition.name for definition in shared.definitions]
-        if imported.name not in known and shared.resolve(imported.name) is None:
-            near = get_close_matches(imported.name, known, 1)
-            helps = [f"did you mean `{near[0]}`?" if near else f"it defines {listed(known)}"]
-            message = f"`{checkout.shown(path)}` defines no `{imported.name}`"
-            yield file.finding("missing-import", message, imported.span, helps=helps)
+            message = f"there is no file `{shown}` to import from"
+            known, other = [p.stem for p in path.parent.glob("*.lark")], imported.module
+            otherwise = "a path begins with `.` and ends in the imported name"
+        else:
+            shared = Source.of(path)
+            known, other = [definition.name for definition in shared.definitions], imported.name
+            if other in known or shared.resolve(other) is not None:
+                continue
+            message, otherwise = f"`{shown}` defines no `{other}`", f"it defines {listed(known)}"
+        yield grammar.file.finding("missing-import", imported.span, message, _did_you_mean(other, known) or otherwise)
 
 
-def _undefined(checkout: Checkout, source: Source, file: CheckedFile) -> Iterator[Finding]:
+def _near(name: str, known: Iterable[str]) -> str:
+    """The name that is nearest to another one, in letters of any size; "" if none is near."""
+    folded = {one.lower(): one for one in known}
+    return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = _near(name, known)
+    return f"did you mean `{near}`?" if near else ""
+
+
+def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
+    source, file = grammar.source, grammar.file
     known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
     reported: set[str] = set()
     for definition in source.written:
         for name, span in source.words(definition):
-            if name not in known | reported and not _is_parameter(name, definition, file):
+            if name not in known | reported and not _is_parameter(name, definition, source):
                 reported.add(name)
-                helps = [_where_from(checkout, source, name, known)]
-                yield file.finding("undefined", f"`{name}` is not defined", span, helps=helps)
+                helps = _where_from(grammar, name, sorted(known))
+                yield file.finding("undefined", span, f"`{name}` is not defined", helps)
     for override in source.overrides:
         if override.name not in known | reported:
-            place = source.find(override.name, *override.span) or override.span
-            helps = [f"import it together with the rules that use it: `(tool_call, {override.name})`"]
-            yield file.finding("undefined", f"`{override.name}` is overridden, but not imported", place, helps=helps)
+            helps = f"import it together with the rules that use it: `(tool_call, {override.name})`"
+            message = f"`{override.name}` is overridden, but not imported"
+            yield file.finding("undefined", grammar.name_span(override), message, helps)
     for name in source.ignored:
         if name not in known | reported:
-            place = source.find(name, source.text.index("%ignore")) or file.top
-            helps = [f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"]
-            yield file.finding("undefined", f"`{name}` is ignored, but not defined", place, helps=helps)
+            span = source.find(name, source.text.index("%ignore")) or file.top
+            helps = f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"
+            yield file.finding("undefined", span, f"`{name}` is ignored, but not defined", helps)
 
 
-def _is_parameter(name: str, definition: Definition, file: CheckedFile) -> bool:
+def _is_parameter(name: str, definition: Definition, source: Source) -> bool:
     """Whether a name is the parameter of a template."""
-    head = file.text[definition.span[0] : definition.span[1] - len(definition.body)]
+    head = source.text[definition.span[0] : body_span(definition)[0]]
     return name in re.findall(r"\w+", head.partition("{")[2])
 
 
-def _where_from(checkout: Checkout, source: Source, name: str, known: set[str]) -> str:
+def _where_from(grammar: CheckedGrammar, name: str, known: list[str]) -> str:
     """What to do about a name that is not defined."""
-    near = get_close_matches(name, sorted(known), 1)
-    if near and near[0].strip("_s") == name.strip("_s"):
-        return f"did you mean `{near[0]}`?"
-    for path in sorted((checkout.grammars / "shared").glob("*.lark")):
+    near, source = _near(name, known), grammar.source
+    if near and near.strip("_s") == name.strip("_s"):
+        return f"did you mean `{near}`?"
+    for path in sorted((grammar.checkout.grammars / "shared").glob("*.lark")):
         if path != source.path and Source.of(path).definition(name):
             lead = "." if path.parent == source.path.parent else ".shared."
             return f"`%import {lead}{path.stem}.{name}`"
-    return f"did you mean `{near[0]}`?" if near else "define it in this file, or import it"
+    return f"did you mean `{near}`?" if near else "define it in this file, or import it"
 
 
-def unused(source: Source, file: CheckedFile, wanted: frozenset[str] = STARTS) -> list[Finding]:
+def unused(grammar: CheckedGrammar, wanted: frozenset[str] = STARTS) -> list[Diagnostic]:
     """What nothing leads to from the wanted rules, or from what is ignored."""
+    source, file = grammar.source, grammar.file
     if START in wanted and source.definition(START) is None:
-        helps = [f"begin with `{START}: (TEXT | tool_call)*`"]
-        return [file.finding("no-start", f"the grammar has no rule `{START}`", file.top, helps=helps)]
-    reached = _reached(source, wanted)
-    found: list[Finding] = []
+        helps = f"begin with `{START}: (TEXT | tool_call)*`"
+        return [file.finding("no-start", file.top, f"the grammar has no rule `{START}`", helps)]
+    reached, found = _reached(source, wanted), list[Diagnostic]()
     for definition in source.definitions:
         if definition.name not in reached:
-            place = source.find(definition.name, *definition.span) or definition.span
-            kind = "terminal" if definition.is_terminal else "rule"
-            helps = [f"use it in a rule that `{START}` leads to, or take it out"]
-            found.append(file.finding("unused", f"nothing uses the {kind} `{definition.name}`", place, helps=helps))
+            message = f"nothing uses the {'terminal' if definition.is_terminal else 'rule'} `{definition.name}`"
+            helps = f"use it in a rule that `{START}` leads to, or take it out"
+            found.append(file.finding("unused", grammar.name_span(definition), message, helps))
     for imported in source.imports:
         if imported.known_as not in reached:
-            helps = ["take it out of the import"]
-            found.append(
-                file.finding("unused", f"`{imported.known_as}` is imported and not used", imported.span, helps=helps)
-            )
+            message = f"`{imported.known_as}` is imported and not used"
+            found.append(file.finding("unused", imported.span, message, "take it out of the import"))
     return found
 
 
@@ -178,109 +139,56 @@ def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
     return reached
 
 
-# names
+# names and markers
 
 
-def _names(source: Source, file: CheckedFile) -> Iterator[Finding]:
-    for definition in source.definitions:
-        name = definition.name
-        place = source.find(name, *definition.span) or definition.span
+def _names(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
+    file = grammar.file
+    for definition in grammar.source.definitions:
+        name, span = definition.name, grammar.name_span(definition)
         if definition.is_terminal:
             if not name.startswith("_") and not is_meaningful(short(name)):
-                helps = [f"call it `_{name}`, or {_nearest(name, _TERMINALS)}"]
                 message = f"`{name}` is a marker, and its name does not begin with `_`"
-                yield file.finding("marker-name", message, place, helps=helps)
+                yield file.finding("marker-name", span, message, f"call it `_{name}`, or {_nearest(name, _TERMINALS)}")
         elif not (name.startswith("_") or name in STARTS or is_meaningful(name) or definition.aliases):
-            helps = [f"call it `_{name}` if it is only structure, or {_nearest(name, _RULES)}"]
-            yield file.finding("meaningless-name", f"`{name}` is no rule of the vocabulary", place, helps=helps)
-        for alias in definition.aliases:
-            if not is_meaningful(alias):
-                place = source.find(alias, *definition.span) or definition.span
-                helps = [f"take the `-> {alias}` out, or {_nearest(alias, _RULES)}"]
-                yield file.finding("meaningless-name", f"`{alias}` is no rule of the vocabulary", place, helps=helps)
-
-
-_RULES = sorted(NODES | FIELDS)
-_TERMINALS = sorted(FREE_TEXT | EMBEDDED_VALUES | TOKENS)
+            helps = f"call it `_{name}` if it is only structure, or {_nearest(name, _RULES)}"
+            yield file.finding("meaningless-name", span, f"`{name}` is no rule of the vocabulary", helps)
+        for alias in [alias for alias in definition.aliases if not is_meaningful(alias)]:
+            span = grammar.source.find(alias, *definition.span) or definition.span
+            helps = f"take the `-> {alias}` out, or {_nearest(alias, _RULES)}"
+            yield file.finding("meaningless-name", span, f"`{alias}` is no rule of the vocabulary", helps)
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    near = get_close_matches(name.strip("_"), known, 1)
-    return f"take `{near[0]}`" if near else "take a name of the vocabulary in `grammars/vocabulary`"
+    near = _near(name.strip("_"), known)
+    return f"take `{near}`" if near else "take a name of the vocabulary in `grammars/vocabulary`"
 
 
-# markers
-
-
-def _literals(source: Source, file: CheckedFile) -> Iterator[Finding]:
+def _literals(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     """Strings and regular expressions in rules: they have no name to be written or spoken of."""
-    for match in _IGNORED.finditer(source.bare):
-        helps = [f"define a terminal and name it here: `_NAME: {match[1]}`"]
-        yield file.finding("unnamed-marker", "what is ignored has no name", match.span(1), helps=helps)
-    for definition in source.written:
-        if definition.is_terminal:
-            continue
-        end = definition.span[1]
-        for match in QUOTED.finditer(source.bare, end - len(definition.body), end):
-            helps = [f"define a terminal and name it here: `_NAME: {match[0]}`"]
-            message = f"a marker in `{definition.name}` has no name"
-            yield file.finding("unnamed-marker", message, match.span(), helps=helps)
+    bare = grammar.source.bare
+    found = [(match[1], match.span(1), "what is ignored has no name") for match in _IGNORED.finditer(bare)]
+    for definition in [one for one in grammar.source.written if not one.is_terminal]:
+        message = f"a marker in `{definition.name}` has no name"
+        found += [(match[0], match.span(), message) for match in QUOTED.finditer(bare, *body_span(definition))]
+    for text, span, message in found:
+        helps = f"define a terminal and name it here: `_NAME: {text}`"
+        yield grammar.file.finding("unnamed-marker", span, message, helps)
 
 
-def _repetitions(source: Source, file: CheckedFile) -> Iterator[Finding]:
-    """What may still grow is looked at again with every chunk: without a limit, a stream takes quadratic time."""
-    for definition in source.written:
-        if not definition.is_terminal or definition.name in FREE_TEXT | EMBEDDED_VALUES:
-            continue
-        start = definition.span[1] - len(definition.body)
-        for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)):
-            yield file.finding(
+def _repetitions(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
+    """Repetitions without a limit: what may still grow is looked at again with every chunk, in quadratic time."""
+    for definition in [one for one in grammar.source.written if one.is_terminal]:
+        start = body_span(definition)[0]
+        is_bounded = definition.name not in FREE_TEXT | EMBEDDED_VALUES
+        for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)) if is_bounded else ():
+            yield grammar.file.finding(
                 "unbounded-repeat",
-                f"the marker `{definition.name}` has a repetition without a limit",
                 (start + at.start(), start + at.end()),
+                f"the marker `{definition.name}` has a repetition without a limit",
+                "give it a limit: `{0,99}`",
                 notes=["what may still grow is looked at again with every chunk of a stream"],
-                helps=["give it a limit: `{0,99}`"],
             )
-
-
-def _patterns(source: Source, file: CheckedFile) -> Iterator[Finding]:
-    """Regular expressions that Python cannot read."""
-    for definition in source.written:
-        if _is_expression(_whole(source, definition)):
-            continue
-        for match in QUOTED.finditer(source.bare, definition.span[1] - len(definition.body), definition.span[1]):
-            pattern = match[0][1 : match[0].rfind("/")] if match[0].startswith("/") else ""
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                yield file.finding(
-                    "bad-pattern",
-                    f"`{definition.name}` is no regular expression",
-                    match.span(),
-                    label=error.msg,
-                    helps=["Python's `re` has to understand the pattern"],
-                )
-
-
-def _whole(source: Source, definition: Definition) -> str:
-    """The expression that the pieces of a definition make, with a character for each other terminal in it."""
-    body = source.bare[definition.span[1] - len(definition.body) : definition.span[1]]
-    found: list[str] = []
-    at = 0
-    for match in QUOTED.finditer(body):
-        piece = match[0]
-        found.append(re.sub(r"\w+", "x", body[at : match.start()]))
-        found.append(piece[1 : piece.rfind("/")] if piece.startswith("/") else re.escape(piece[1 : piece.rfind('"')]))
-        at = match.end()
-    return "".join([*found, re.sub(r"\w+", "x", body[at:])])
-
-
-def _is_expression(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return True
 
 
 def _pattern(match: re.Match[str]) -> str:

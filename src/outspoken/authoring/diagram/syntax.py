@@ -15,6 +15,7 @@ from lark import Tree, load_grammar
 
 from outspoken.authoring.shared.grammar_source import Source
 from outspoken.grammar import registry
+from outspoken.grammar.compiler import imported
 from outspoken.grammar.tables import BROKEN, START, Terminal
 from outspoken.grammar.vocabulary import is_meaningful, short
 from outspoken.results.errors import GrammarError
@@ -94,7 +95,7 @@ class Syntax:
 def read_syntax(path: Path) -> Syntax:
     """Read the grammar of one of the formats in use. Raises GrammarError if it cannot be used."""
     tables = registry.tables(path.stem)
-    grammar: Any = _LOADING.load_grammar(path.read_text("utf-8"), str(path), [], False)[0]
+    grammar: Any = _LOADING.load_grammar(path.read_text("utf-8"), str(path), [imported], False)[0]
     written = {
         str(name): _marker(tables.terminals[name], tree)
         for name, (tree, _) in grammar.term_defs

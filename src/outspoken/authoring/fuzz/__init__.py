@@ -1,7 +1,8 @@
-"""Search for texts that violate an invariant. Run as `python -m tools.fuzz [NAME ...]`.
+"""Search for texts that are read wrongly. Run as `python -m tools.fuzz [NAME ...]` or `outspoken grammar fuzz FILE`.
 
-For each format and seed, `generator.py` makes one sound response and `mutations.py` changes it; `invariants.py` checks
-them all. A violation is shown with the shortest text that has it. With `--write` it becomes a case of the corpus.
+Hypothesis makes responses from the rules of a grammar (`texts.py`), damages some of them, and checks what holds of each
+(`checks.py`): reading raises nothing and loses nothing, pieces give the same reply as the whole, and a sound response
+means what its tree says. What violates one of these is shown with the shortest text that does.
 """
 
 from __future__ import annotations
@@ -11,132 +12,161 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
-from random import Random
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from outspoken.grammar import registry
-from outspoken.results.edits import REPAIR_LIMITS
-from outspoken.results.errors import OutspokenError
-from outspoken.terminal.progress import ProgressLine
+import hypothesis
+from hypothesis import given, settings
+
 from outspoken.authoring.shared.arguments import refuse
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.shared.corpus import cases
+from outspoken.grammar import registry
+from outspoken.grammar.tables import Terminal
+from outspoken.results.errors import OutspokenError
+from outspoken.terminal.progress import ProgressLine
 
-from .generator import Generator, Response
-from .cost import check_growth
-from .invariants import ParseArguments, check, check_detected, check_sound, violation_of
+from .checks import ParseArguments, ViolationError, check_text, check_tree, violation_of
 from .minimise import minimise
-from .mutations import Mutator
-from .report import Finding, save
-from .state_graph import Step
-from .token_text import TerminalForm
-from .violation import ViolationError
+from .texts import SETTINGS, Example, examples
 
-#: How many texts are made of each response by changing it; and of every so manieth response it is asked what it costs.
-_CHANGED, _MEASURED = 4, 50
-#: How many findings of one kind and format are made as short as can be; the others are counted.
-_MINIMISED = 3
-_REASONS = (None, "stop", "length")
+#: So many texts are made with one seed.
+TEXTS = 50
+#: What each kind of finding says; the kinds are those of `ViolationError`.
+TITLES = {
+    "raises": "reading this text raises an exception",
+    "spans": "a span is in the wrong place",
+    "lost": "a part of the text is in no segment, and no markup",
+    "chunks": "the text is read differently in pieces",
+    "meaning": "the text is not read as the grammar says",
+}
+Check = Callable[[Example], object]
+
+
+class Finding(NamedTuple):
+    """A text that is read wrongly: what is violated, how it is read, and the command that finds it again."""
+
+    format: str
+    seed: int
+    example: Example
+    violation: ViolationError
+    command: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as plain data, which `--replay` reads."""
+        text, args, cuts, is_whole = self.example
+        read = {"name": args.format, "options": dict(args.options), "finish_reason": args.reason, "cuts": list(cuts)}
+        told = {"kind": self.violation.kind, "message": self.violation.message, "command": self.command}
+        return {"type": "finding", "format": self.format, "text": text, "whole": is_whole, **read, **told}
+
+    def __str__(self) -> str:
+        """The finding as lines, without a line break at the end."""
+        kind, message = self.violation.kind, self.violation.message
+        lines = [
+            f"error[fuzz-{kind}]: {TITLES.get(kind, kind)}",
+            f"   = note: the text is {self.example.text!r}, read with {self.example.args}",
+            f"   = note: {message if len(message) <= 600 else f'{message[:600]}...'}",
+        ]
+        return "\n".join([*lines, f"   = help: `{self.command}` finds it again"] if self.command else lines)
 
 
 @dataclass
-class Coverage:
-    """What of a grammar was written so far, and for how many seeds no response was found."""
+class Fuzz:
+    """The texts of one format: how many were read, what was found, and which terminals sound ones took.
 
-    steps: set[Step] = field(default_factory=set[Step])
-    forms: set[TerminalForm] = field(default_factory=set[TerminalForm])
-    missed: int = 0
+    `check` is asked of each text; it raises `ViolationError`, and any other exception counts as one. It returns the
+    terminals that the text has, if it is sound.
+    """
 
+    name: str
+    others: Sequence[str]
+    check: Check | None = None
+    command: str = ""
+    findings: list[Finding] = field(default_factory=list[Finding])
+    terminals: set[str] = field(default_factory=set[str])
+    texts: int = 0
+    sound: int = 0
 
-class Fuzzer:
-    """Reads texts of some formats. `findings` are texts that violate an invariant, `counts` the number of each kind."""
+    def run(self, seed: int, number: int = TEXTS) -> Finding | None:
+        """Read so many texts of a seed. Returns what was found, and stops there."""
+        worst: list[tuple[Example, ViolationError]] = []
 
-    def __init__(self, names: list[str], checkout: Checkout) -> None:
-        self.generators = {name: Generator(name) for name in names}
-        self.taken = {name: Coverage() for name in names}
-        self.findings: list[Finding] = []
-        self.counts: Counter[tuple[str, str]] = Counter()
-        self.texts = 0
-        self._checkout = checkout
-        examples = [registry.header(name).example or "text" for name in names]
-        self._corpus = [case.text for case in cases(checkout) if case.text] or examples
+        @hypothesis.seed(seed)
+        @settings(SETTINGS, max_examples=number)
+        @given(examples(self.name, self.others))
+        def read(example: Example) -> None:
+            if (found := self._violation(example)) is not None:
+                worst[:] = [(example, found)]  # the last one is the smallest
+                raise found
 
-    def run(self, name: str, seed: int) -> list[Finding]:
-        """Check the texts of a format and a seed. Returns the new violations."""
-        before = len(self.findings)
-        response, taken = self.generators[name].response(seed), self.taken[name]
-        if response is None:
-            taken.missed += 1
-        else:
-            taken.steps |= response.steps
-            taken.forms |= response.forms
-            self._sound(name, seed, response)
-        self._changed(name, seed, response.text if response else "")
-        return self.findings[before:]
+        try:
+            read()
+        except ViolationError:
+            example, violation = worst[0]
+            return self._finding(seed, number, example, violation)
+        return None
 
-    def _sound(self, name: str, seed: int, response: Response) -> None:
-        """Check all invariants of a sound response."""
-        self._check(name, seed, response.text, ParseArguments(name, {"repair": "none"}), check)
-        if not response.strict:
-            self._check(name, seed, response.text, ParseArguments(name), check)
-            self._check(name, seed, response.text, ParseArguments(name), check_sound)
-            self._check(name, seed, response.text, ParseArguments(), check)
-            self._check(name, seed, response.text, ParseArguments(name), check_detected)
-
-    def _changed(self, name: str, seed: int, text: str) -> None:
-        """Check changed texts."""
-        random = Random(f"{name} {seed} changed")
-        text = text or random.choice(self._corpus)
-        change = Mutator(random, [text, *random.sample(self._corpus, min(8, len(self._corpus)))])
-        for _ in range(_CHANGED):
-            args = ParseArguments(
-                random.choice((name, name, "auto")), {"repair": random.choice(REPAIR_LIMITS)}, random.choice(_REASONS)
-            )
-            self._check(name, seed, change(text), args, check)
-        if seed % _MEASURED == 0:
-            self._check(name, seed, change(text)[:400], ParseArguments(name), check_growth)
-
-    def _check(
-        self, name: str, seed: int, text: str, args: ParseArguments, check: Callable[[str, ParseArguments], None]
-    ) -> None:
+    def _violation(self, example: Example) -> ViolationError | None:
         self.texts += 1
-        first = violation_of(text, args, check)
-        if first is None:
-            return
-        self.counts[name, first.kind] += 1
-        if self.counts[name, first.kind] > _MINIMISED:
-            return
-        text = minimise(text, lambda shorter: _is_same(first, violation_of(shorter, args, check)))
-        violation = violation_of(text, args, check) or first
-        program = self._checkout.command("fuzz", name)
-        finding = Finding(violation.kind, name, seed, args, text, violation.message, program)
-        if all(finding.name != other.name for other in self.findings):
+        return violation_of(partial(self.check or self.check_example, example))
+
+    def check_example(self, example: Example) -> None:
+        """Check what holds of any text, and the meaning of one that is not damaged."""
+        check_text(example.text, example.args, example.cuts)
+        if example.is_whole:
+            terminals = check_tree(example.text, self.name)
+            self.terminals |= terminals
+            self.sound += bool(terminals)
+
+    def _finding(self, seed: int, number: int, example: Example, violation: ViolationError) -> Finding:
+        def shows(text: str) -> bool:
+            found = self._violation(_cut(example, text))
+            return found is not None and _kind(found) == _kind(violation)
+
+        example = _cut(example, minimise(example.text, shows, 400))
+        found = self._violation(example) or violation
+        command = f"{self.command} --seed {seed} --runs {number}" if self.command else ""
+        finding = Finding(self.name, seed, example, found, command)
+        if all(finding.example != other.example for other in self.findings):
             self.findings.append(finding)
+        return finding
+
+    @property
+    def never(self) -> list[str]:
+        """The terminals of the strict grammar that no sound text had."""
+        tables = registry.automaton(self.name).tables
+        used = {name for state in tables.states for name in state}
+        return sorted({t.short for t in tables.terminals.values() if t.name in used and _is_told(t)} - self.terminals)
 
 
-def _is_same(violation: ViolationError, other: ViolationError | None) -> bool:
-    """Whether two texts violate the same invariant, and raise the same exception if they raise one."""
-    if other is None or other.kind != violation.kind:
-        return False
-    return violation.kind != "raises" or other.message.partition(":")[0] == violation.message.partition(":")[0]
+def _is_told(terminal: Terminal) -> bool:
+    return not terminal.short.startswith("__")
 
 
-def summary(fuzz: Fuzzer, seconds: float) -> Iterator[str]:
-    """The coverage and the findings, as lines."""
-    for name, generator in fuzz.generators.items():
-        taken = fuzz.taken[name]
-        steps, forms = generator.map.steps, generator.forms
-        never = {s.terminal for s in set(steps) - taken.steps} | {s.terminal for s in forms - taken.forms}
-        line = f"{name}: {len(taken.steps)} of {len(steps)} steps, {len(taken.forms)} of {len(forms)} forms"
-        line += f"; no response for {taken.missed} seeds" if taken.missed else ""
-        yield line + (f"; never or not in every way: {', '.join(sorted(never))}" if never else "")
-    yield f"{fuzz.texts} texts in {seconds:.0f} s, {fuzz.texts / max(seconds, 0.001):.0f} a second"
-    for (name, kind), number in sorted(fuzz.counts.items()):
-        yield f"{name}: {kind}: {number}"
-    yield f"{sum(fuzz.counts.values())} texts violate an invariant" if fuzz.counts else "no violation was found"
+def _kind(violation: ViolationError) -> tuple[str, str]:
+    """What is violated; of an exception, which one."""
+    return violation.kind, violation.message.partition(":")[0] if violation.kind == "raises" else ""
+
+
+def _cut(example: Example, text: str) -> Example:
+    """Another text, read as that of an example, and cut at the same places as far as it has them."""
+    return example._replace(text=text, cuts=tuple([min(cut, len(text)) for cut in example.cuts]))
+
+
+def replay(file: Path) -> Iterator[Finding]:
+    """What is still found of the findings in a file, as `--json` writes them."""
+    for line in file.read_text("utf-8").splitlines():
+        found = json.loads(line)
+        if found["type"] == "finding":
+            args = ParseArguments(found["name"], found["options"], found["finish_reason"])
+            example = Example(found["text"], args, tuple(found["cuts"]), found["whole"])
+            violation = violation_of(partial(Fuzz(found["format"], []).check_example, example))
+            if violation is not None:
+                yield Finding(found["format"], 0, example, violation, found["command"])
 
 
 def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -> int:
@@ -144,79 +174,84 @@ def main(arguments: list[str] | None = None, checkout: Checkout | None = None) -
     checkout = checkout or Checkout()
     options = _options(arguments)
     names: list[str] = list(dict.fromkeys(options.names)) or checkout.names()
+    start, total = time.monotonic(), options.runs and options.runs * len(names)
     with checkout.in_use():
         try:
             for name in names:
                 checkout.existing(name)
-            fuzz = Fuzzer(names, checkout)
+                registry.automaton(name)
+            others = [case.text for case in cases(checkout) if case.text] or ["text"]
+            fuzzes = [Fuzz(name, others, command=checkout.command("fuzz", name)) for name in names]
         except OutspokenError as error:
             return refuse("", error, checkout)
-        start = time.monotonic()
+        found = 0
         try:
-            with ProgressLine("responses", options.runs and options.runs * len(names)) as progress:
-                for finding in _findings(fuzz, options, start, progress):
+            with ProgressLine("texts", total) as progress:
+                search = replay(options.replay) if options.replay else _findings(fuzzes, options, start, progress)
+                for finding in search:
+                    found += 1
                     progress.clear()
-                    _show(finding, checkout if options.write else None, as_json=options.json)
+                    print(json.dumps(finding.as_json()) if options.json else f"{finding}\n", flush=True)
         except KeyboardInterrupt:
             print(file=sys.stderr)
-        if options.json:
-            print(json.dumps(_summary_as_json(fuzz, time.monotonic() - start), ensure_ascii=False))
-        else:
-            print("\n".join(summary(fuzz, time.monotonic() - start)))
-    return int(bool(fuzz.counts))
+        print(_summary(fuzzes, found, time.monotonic() - start, as_json=options.json))
+    return int(found > 0)
 
 
-def _summary_as_json(fuzz: Fuzzer, seconds: float) -> dict[str, Any]:
-    """The coverage of each format, and the number of texts of each kind of finding."""
-    formats = {
-        name: {
-            "steps": [len(fuzz.taken[name].steps), len(generator.map.steps)],
-            "forms": [len(fuzz.taken[name].forms), len(generator.forms)],
-            "seeds_without_response": fuzz.taken[name].missed,
-            "findings": {kind: number for (format, kind), number in sorted(fuzz.counts.items()) if format == name},
-        }
-        for name, generator in fuzz.generators.items()
-    }
-    return {"type": "summary", "formats": formats, "texts": fuzz.texts, "seconds": round(seconds, 3)}
-
-
-def _show(finding: Finding, checkout: Checkout | None, *, as_json: bool) -> None:
-    """Print a finding, and write it into the corpus of a checkout."""
-    written = save(checkout, finding) if checkout else ()
-    if as_json:
-        print(json.dumps(finding.as_json(), ensure_ascii=False), flush=True)
-        return
-    print(finding)
-    for path in written:
-        print(f"written: {path}")
-    print()
-
-
-def _findings(fuzz: Fuzzer, options: argparse.Namespace, start: float, progress: ProgressLine) -> Iterator[Finding]:
-    """What is found, until the runs or the minutes are over."""
+def _findings(
+    fuzzes: list[Fuzz], options: argparse.Namespace, start: float, progress: ProgressLine
+) -> Iterator[Finding]:
+    """What is found, until the runs or the minutes are over; what was found already is not told again."""
     end = start + 60 * options.minutes if options.minutes else None
     for seed in count(options.seed):
-        if options.runs and seed - options.seed == options.runs:
+        number = min(TEXTS, options.runs - TEXTS * (seed - options.seed)) if options.runs else TEXTS
+        if number <= 0:
             return
-        for name in fuzz.generators:
+        for fuzz in fuzzes:
             if end is not None and time.monotonic() >= end:
                 return
-            yield from fuzz.run(name, seed)
-            progress.step()
+            known = len(fuzz.findings)
+            fuzz.run(seed, number)
+            yield from fuzz.findings[known:]
+            progress.step(number)
+
+
+def _summary(fuzzes: list[Fuzz], found: int, seconds: float, *, as_json: bool) -> str:
+    """How many texts were read of each format, what they had, and how many findings there are."""
+    texts = sum([fuzz.texts for fuzz in fuzzes])
+    if as_json:
+        formats = {
+            fuzz.name: {
+                "texts": fuzz.texts,
+                "sound": fuzz.sound,
+                "never": fuzz.never,
+                "findings": dict(Counter([finding.violation.kind for finding in fuzz.findings])),
+            }
+            for fuzz in fuzzes
+        }
+        return json.dumps({"type": "summary", "formats": formats, "texts": texts, "seconds": round(seconds, 3)})
+    lines = [
+        f"{fuzz.name}: {fuzz.texts} texts, {fuzz.sound} sound"
+        + (f"; without {', '.join(fuzz.never)}" if fuzz.never else "")
+        for fuzz in fuzzes
+        if fuzz.texts
+    ]
+    outcome = f"{found} texts are read wrongly" if found else "nothing was found"
+    return "\n".join([*lines, f"{texts} texts in {seconds:.0f} s: {outcome}"])
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tools.fuzz",
-        description="Search for texts that violate an invariant, until Ctrl-C unless --runs or --minutes is given.",
+        description="Search for texts that are read wrongly, until Ctrl-C unless --runs or --minutes is given.",
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="formats; default: all")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first seed; default: 0")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", type=_positive(int), metavar="N", help="the number of seeds per format")
+    limit.add_argument("--runs", type=_positive(int), metavar="N", help="the number of texts per format")
     limit.add_argument("--minutes", type=_positive(float), metavar="M", help="the duration")
+    limit.add_argument("--replay", type=Path, metavar="FILE", help="check the findings that --json has written")
     parser.add_argument("--json", action="store_true", help="write findings and the summary as JSON lines")
-    parser.add_argument("--write", action="store_true", help="write findings into the corpus")
     return parser.parse_args(arguments)
 
 

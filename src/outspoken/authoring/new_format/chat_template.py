@@ -6,8 +6,8 @@ The environment is sandboxed: a template cannot reach files, modules or private 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from datetime import datetime
+import re
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,11 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ValidationError
 
-from .call_slots import tokens
-from .messages import Message, RenderedMessage, Tool, schemas
+from outspoken.terminal.errors import UsageError
+
+from .drafting import Example
+from .messages import MESSAGES, Message, schemas
+from .shapes import UnclearError, tokens
 
 #: What templates get for the tokens that a tokenizer's configuration would name.
 TOKENS = {"bos_token": "<|begin_of_turn|>", "eos_token": "<|end_of_turn|>", "unk_token": "", "pad_token": ""}
@@ -93,13 +96,6 @@ class ChatTemplate:
         except Exception as error:  # a template is a foreign program, and may fail in any way
             raise TemplateError(str(error) or type(error).__name__) from error
 
-    def writer(self, *, arguments: Callable[[dict[str, Any]], Any]) -> Callable[[Message], RenderedMessage]:
-        """A function that renders an assistant's turn; `arguments` converts a call's arguments for the template.
-
-        It raises TemplateError if the template refuses the message.
-        """
-        return _Turns(self, arguments).write
-
 
 class _Named(BaseModel):
     """One of several templates of a model."""
@@ -139,64 +135,98 @@ def _configured(text: str) -> tuple[str, dict[str, str]]:
     return template, {name: t.content if isinstance(t, _Token) else t for name, t in given.items() if t}
 
 
-class _Turns:
-    """Extracts the assistant's turn from the output of a template."""
+def examples_of(path: Path) -> tuple[dict[str, Example], list[str]]:
+    """The messages as a template writes them, and remarks on what it does not write.
 
-    def __init__(self, template: ChatTemplate, arguments: Callable[[dict[str, Any]], Any]) -> None:
-        self._template = template
-        self._arguments = arguments
-
-    def write(self, message: Message) -> RenderedMessage:
-        """Render a turn."""
-        given: dict[str, Any] = {"tools": schemas(message) or None, "enable_thinking": True}
-        base = self._template.render([_QUESTION], **given)
-        prompt = self._template.render([_QUESTION], add_generation_prompt=True, **given)
-        whole = self._template.render([_QUESTION, self._turn(message)], add_generation_prompt=False, **given)
-        plain = self._template.render([_QUESTION, {"role": "assistant", "content": "Yes."}], **given)
-        start = len(base) if whole.startswith(base) else _shared(base, whole)
-        part, opened = whole[start:], prompt[start:] if prompt.startswith(whole[:start]) else ""
-        header = self._header(opened, [part, plain[start:]])
-        prefix = opened[len(header) :] if part.startswith(opened) else ""
-        return RenderedMessage(part[len(header) + len(prefix) :], prefix)
-
-    def _header(self, opened: str, parts: list[str]) -> str:
-        """The end of the prompt that begins every turn, up to reasoning."""
-        header = ""
-        for token in tokens(opened):
-            space = token[: len(token) - len(token.lstrip())]
-            if not all(part.startswith(header + token) for part in parts) or _thinks(token):
-                return header + space if all(part.startswith(header + space) for part in parts) else header
-            header += token
-        return header
-
-    def _turn(self, message: Message) -> dict[str, Any]:
-        """The message as templates take it, with the reasoning under each of its usual names."""
-        turn: dict[str, Any] = {"role": "assistant", "content": message.text}
-        if message.reasoning:
-            turn |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), message.reasoning)
-        if message.calls:
-            turn["tool_calls"] = [self._call(call) for call in message.calls]
-        return turn
-
-    def _call(self, call: Tool) -> dict[str, Any]:
-        function = {"name": call.name, "arguments": self._arguments(call.arguments)}
-        return {"id": call.id, "type": "function", "function": function}
+    Raises UsageError if the file is no template, and UnclearError if the template writes no message.
+    """
+    try:
+        template = ChatTemplate.of(path)
+    except TemplateError as error:
+        raise UsageError(f"{path}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"cannot read `{path}`: {error.strerror or error}") from error
+    origin = f"chat template {path.name}, read on {date.today().isoformat()}"
+    tries = [_turns(template, as_text=False), _turns(template, as_text=True)]
+    turns, refused = tries[not _holds_arguments(tries[0][0])]
+    if not turns:
+        raise UnclearError(next(iter(refused.values())))
+    remarks = [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
+    text_only = turns.get("text_only", ("", ""))
+    over = "".join(text_only).partition(MESSAGES["text_only"].text)[2]
+    examples: dict[str, Example] = {}
+    for name, (text, prefix) in turns.items():
+        message = MESSAGES[name]
+        missing = [part for part in ("text", "reasoning") if getattr(message, part) not in prefix + text]
+        beside = " beside a call" if message.calls else ""
+        remarks += [f"the template does not write {part}{beside}" for part in missing]
+        message = message._replace(**dict.fromkeys(missing, ""))
+        if message.calls or message.text:
+            ended = over if text.endswith(over) else over.rstrip()
+            examples[name] = Example(text.removesuffix(ended), origin, message, prefix)
+    return examples, list(dict.fromkeys(remarks))
 
 
-def _shared(one: str, other: str) -> int:
-    """The length of the common prefix of two texts in whole tokens."""
-    length = 0
-    for token in tokens(one):
-        if not other.startswith(token, length):
-            break
-        length += len(token)
-    return length
+_Turns = dict[str, tuple[str, str]]
 
 
-def _thinks(token: str) -> bool:
-    return "think" in token.lower() or "reason" in token.lower()
+def _turns(template: ChatTemplate, *, as_text: bool) -> tuple[_Turns, dict[str, str]]:
+    """The messages as the template renders them, and why it refuses others. Some want arguments as the text of JSON."""
+    turns: _Turns = {}
+    refused: dict[str, str] = {}
+    for name, message in MESSAGES.items():
+        try:
+            turns[name] = turn(template, message, as_text=as_text)
+        except TemplateError as error:
+            refused[name] = str(error)
+    return turns, refused
 
 
-def writers(template: ChatTemplate) -> list[Callable[[Message], RenderedMessage]]:
-    """A template's writers: with arguments as an object, and with arguments as the text of one."""
-    return [template.writer(arguments=dict), template.writer(arguments=_to_json)]
+def _holds_arguments(turns: _Turns) -> bool:
+    """Whether a call is written, and not as Python writes a dict."""
+    return "one_call" in turns and "Paris" in turns["one_call"][0] and "{'" not in turns["one_call"][0]
+
+
+def turn(template: ChatTemplate, message: Message, *, as_text: bool = False) -> tuple[str, str]:
+    """The assistant's turn as a template writes it, and the beginning of it that the prompt already contains.
+
+    Raises TemplateError if the template refuses the message.
+    """
+    given: dict[str, Any] = {"tools": schemas(message) or None, "enable_thinking": True}
+    base = template.render([_QUESTION], **given)
+    prompt = template.render([_QUESTION], add_generation_prompt=True, **given)
+    whole = template.render([_QUESTION, _message(message, as_text=as_text)], add_generation_prompt=False, **given)
+    plain = template.render([_QUESTION, {"role": "assistant", "content": "Yes."}], **given)
+    start = len(base) if whole.startswith(base) else len(_common([base, whole]))
+    part, opened = whole[start:], prompt[start:] if prompt.startswith(whole[:start]) else ""
+    header = _common([opened, part, plain[start:]])
+    prefix = opened[len(header) :] if part.startswith(opened) else ""
+    return part[len(header) + len(prefix) :], prefix
+
+
+def _common(texts: list[str]) -> str:
+    """The common prefix of texts in whole tokens, up to reasoning."""
+    common = ""
+    for token in tokens(texts[0]):
+        space = token[: len(token) - len(token.lstrip())]
+        if re.search("think|reason", token, re.IGNORECASE) or not all(t.startswith(common + token) for t in texts):
+            return common + space * all(text.startswith(common + space) for text in texts)
+        common += token
+    return common
+
+
+def _message(message: Message, *, as_text: bool) -> dict[str, Any]:
+    """A message as templates take it, with the reasoning under each of its usual names."""
+    made: dict[str, Any] = {"role": "assistant", "content": message.text}
+    if message.reasoning:
+        made |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), message.reasoning)
+    calls = [
+        {"name": call.name, "arguments": _to_json(call.arguments) if as_text else call.arguments}
+        for call in message.calls
+    ]
+    ids = [call.id for call in message.calls]
+    if calls:
+        made["tool_calls"] = [
+            {"id": id_, "type": "function", "function": call} for id_, call in zip(ids, calls, strict=True)
+        ]
+    return made

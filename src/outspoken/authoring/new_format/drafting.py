@@ -1,288 +1,300 @@
-"""Drafts a format from responses, a chat template, another format or a skeleton."""
+"""Drafts a format, reads the responses back with its grammar, and writes what was read as it was meant."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from outspoken import parse
+from outspoken import Reasoning, RenderError, Reply, Text, parse, render
 from outspoken.authoring.shared.checkout import Checkout
-from outspoken.authoring.shared.grammar_source import Source
+from outspoken.authoring.shared.corpus import Case
 from outspoken.authoring.shared.text import counted
 from outspoken.grammar import registry
 from outspoken.results.errors import GrammarError
 
-from .call_slots import UnclearError
-from .chat_template import ChatTemplate, TemplateError, writers
-from .draft import Draft, add_responses, add_truncated_case
-from .grammar_writer import HeaderFields, grammar
-from .messages import MESSAGES, Message, RenderedMessage, schemas
-from .notation import Notation
-from .sandbox import complaints, grammar_in_use, has_calls, temporary_checkout
-from .similarity import FormatMatch, matching_formats, notations
-from .template_analysis import TemplateAnalysis, Turn, analyse, differences, rewritten, trimmed
+from .grammar_writer import grammar
+from .messages import Message, schemas
+from .shapes import END_OF_TURN, TAG, Call, Shape, UnclearError, objects, shapes, thought
 
-#: Markup that opens nothing, since it stands in any text.
-_PUNCTUATION = re.compile(r"[\s:;,.=\-\"']+")
+_FIRST, _LAST, _TOKEN = (
+    re.compile(rf"\s*{TAG}"),
+    re.compile(rf"{TAG}\s*\Z"),
+    re.compile(r"<[|｜][^|｜<>\n]{1,60}[|｜]>"),
+)
+_SAMPLE = re.compile(r"^[ ]{0,3}(`{3,})[^\n]*\n.*?(?:^[ ]{0,3}\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+_NO_CALL = (
+    "no call was found: no JSON object with a name and arguments, and no name before an object or before keys with "
+    "values; without `--from`, a skeleton is written to fill in"
+)
 
 
 class AlreadyReadError(Exception):
     """A format reads all of it already. `lines` are the message."""
 
-    def __init__(self, formats: list[str], what: str) -> None:
+    def __init__(self, formats: Sequence[str], what: str) -> None:
         first, *others = formats
         self.lines = [f"`{first}` reads {what} already: add the model to its header"]
-        if others:
-            self.lines.append(f"so do {', '.join(f'`{name}`' for name in others)}")
+        self.lines += [f"so do {', '.join(f'`{name}`' for name in others)}"] if others else []
         self.lines.append("nothing was written; `--force` writes a format of its own all the same")
         super().__init__(self.lines[0])
 
 
-# from responses
+class Example(NamedTuple):
+    """A response; what it means, if that is known; and the part of it that the prompt contains."""
 
+    text: str
+    origin: str
+    message: Message | None = None
+    prefix: str = ""
 
-def by_responses(
-    checkout: Checkout, name: str, texts: dict[str, str], source: str, like: str | None, *, force: bool
-) -> Draft:
-    """Draft a format from responses by name. Raises AlreadyReadError, and UnclearError if no format resembles them."""
-    notes: list[str] = []
-    if like is None:
-        reading = _reading(checkout, list(texts.values()))
-        all_of_them = f"all {counted(len(texts), 'response')}" if len(texts) > 1 else "the response"
-        if reading and not force:
-            raise AlreadyReadError(reading, all_of_them)
-        notes = [f"`{reading[0]}` reads {all_of_them} already"] if reading else []
-    known = notations(checkout, [like] if like else checkout.names())
-    if like and like not in known:
-        raise UnclearError(
-            f"`{like}` is more than markup round the parts of a call, so no other markup can be put in its place; "
-            "leave out `--from` to copy its grammar"
-        )
-    found = matching_formats(list(texts.values()), known)
-    if not found:
-        nearest = f"built as those of `{like}`" if like else "built as those of a format that is here"
-        raise UnclearError(
-            f"there are no calls in the responses that are {nearest}; "
-            "without `--from`, a skeleton is written to fill in"
-        )
-    with temporary_checkout(checkout) as sandbox:
-        best, text = _best(sandbox, name, found, texts, source)
-        draft = Draft(name, text, remarks=[*notes, *_resemblance(best, known[best.format])])
-        read = Draft(name, text)
-        add_responses(read, texts, source.rpartition(", ")[2], sandbox)
-        draft.cases, draft.origins = read.cases, read.origins
-        draft.remarks += read.remarks
-        draft.remarks += _open_questions(best.notation)
-        add_truncated_case(draft, sandbox)
-    return draft
+    def read(self, format: str) -> Reply:
+        """How a format reads it."""
+        tools = schemas(self.message) if self.message else []
+        return parse(self.text, format, tools=tools or None, prefix=self.prefix)
 
+    def problems(self, format: str) -> list[str]:
+        """What is wrong in how a format reads it; empty if nothing is."""
+        reply = self.read(format)
+        if self.message is None:
+            return complaints(reply)
+        wrong = [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in reply.diagnostics]
+        for what, meant, read in (
+            ("calls", [call[:2] for call in self.message.calls], [(c.name, c.arguments) for c in reply.tool_calls]),
+            ("text", self.message.text, reply.text.strip()),
+            ("reasoning", self.message.reasoning, (reply.reasoning or "").strip()),
+        ):
+            if meant != read:
+                wrong.append(f"meant as {what}: {meant or 'nothing'!r}; read: {read or 'nothing'!r}")
+        return wrong
 
-def _reading(checkout: Checkout, texts: list[str]) -> list[str]:
-    """The formats that read all texts without a complaint, those with most calls first."""
-    good: list[tuple[int, str]] = []
-    with checkout.in_use():
-        for name in checkout.names():
-            replies = [parse(text, name) for text in texts]
-            if any(map(has_calls, replies)) and not any(complaints(reply) for reply in replies):
-                good.append((-sum(len(reply.tool_calls) for reply in replies), name))
-    return [name for _, name in sorted(good)]
+    def lost(self, format: str, calls: Iterable[Call]) -> list[str]:
+        """The `problems`, and the calls that were found in it and are read otherwise."""
+        if wrong := self.problems(format):
+            return wrong
+        read = [(call.name, *call.arguments) for call in self.read(format).tool_calls]
+        found = [(call.name, *call.keys) for call in calls]
+        return [f"`{call[0]}({', '.join(call[1:])})` is not read as a call" for call in found if call not in read]
 
-
-def _best(
-    sandbox: Checkout, name: str, found: list[FormatMatch], texts: dict[str, str], source: str
-) -> tuple[FormatMatch, str]:
-    """The match whose grammar reads most responses without a complaint; of equal ones, that with fewest changes."""
-    ranked: list[tuple[int, int, FormatMatch, str]] = []
-    why = ""
-    for number, like in enumerate(found):
+    def again(self, format: str) -> str | None:
+        """It as the format's renderer writes it; None if it cannot."""
         try:
-            text, wrong = _tried(sandbox, name, like, texts, source)
-        except (UnclearError, GrammarError) as error:
-            why = why or str(error)
+            if self.message is None:
+                return render(parse(self.text, format), format)
+            said: list[Any] = [Reasoning(text=self.message.reasoning, span=(0, 0))] if self.message.reasoning else []
+            said += [Text(text=self.message.text, span=(0, 0))] if self.message.text else []
+            ids = any(call.id in self.text for call in self.message.calls)
+            said += [{**call._asdict(), "id": call.id if ids else None} for call in self.message.calls]
+            return render(said, format, tools=schemas(self.message) or None)
+        except RenderError:
+            return None
+
+
+@dataclass
+class Draft:
+    """What is to be written, and what a person should know of it. `origins` says where each case comes from."""
+
+    name: str
+    grammar: str
+    cases: list[Case] = field(default_factory=list[Case])
+    origins: dict[str, str] = field(default_factory=dict[str, str])
+    remarks: list[str] = field(default_factory=list[str])
+
+    def add(self, kind: str, name: str, text: str, origin: str, **options: Any) -> None:
+        """Add a case; a name that is taken gets a number, and a text that is there is not added again."""
+        if any(case.text == text and case.options == options for case in self.cases):
+            return
+        plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "response"
+        unique, number = plain, 2
+        while unique in self.origins:
+            unique, number = f"{plain}_{number}", number + 1
+        self.cases.append(Case(self.name, kind, unique, text, options))
+        self.origins[unique] = origin
+
+
+@contextmanager
+def draft_in_use(checkout: Checkout, name: str, text: str) -> Generator[None]:
+    """Within, a grammar can be used under its name beside those of a checkout. Raises GrammarError if it cannot."""
+    with checkout.in_use():
+        registry.add(name, text, checkout.grammar(name))
+        yield
+
+
+def complaints(reply: Reply) -> list[str]:
+    """What is wrong in the reply for a sound response: diagnostics, and markup or objects that were read as text."""
+    found = [str(diagnostic) for diagnostic in reply.diagnostics]
+    beside = [None, *(segment.kind for segment in reply.segments), None]
+    for number, segment in enumerate(reply.segments):
+        if segment.kind != "text":
             continue
-        ranked.append((wrong, number, like, text))
-        if not wrong:
-            break
-    if not ranked:
-        raise UnclearError(why or "no grammar was found that reads a call in the responses")
-    _, _, like, text = min(ranked, key=lambda entry: entry[:2])
-    return like, text
-
-
-def _tried(sandbox: Checkout, name: str, like: FormatMatch, texts: dict[str, str], source: str) -> tuple[str, int]:
-    """The grammar of a match, and how many responses have a complaint.
-
-    Raises UnclearError if it loses something without a diagnostic, or reads no response as it should be.
-    """
-    opener = like.notation.section[0] or like.notation.head[0][0]
-    if opener.strip() and _PUNCTUATION.fullmatch(opener):
-        raise UnclearError(f"the markup before a call is {opener!r}, which is everywhere in text")
-    example = min(texts.values(), key=len)
-    text = grammar(like.notation, HeaderFields(name, title(like.notation), "", source, example.strip()))
-    with grammar_in_use(sandbox, name, text):
-        replies = {response: parse(text, name) for response, text in texts.items()}
-        wrong = {response: found for response, reply in replies.items() if (found := complaints(reply))}
-    good = [reply.raw for response, reply in replies.items() if has_calls(reply) and response not in wrong]
-    lost = next((response for response in wrong if not replies[response].diagnostics), None)
-    if lost is None and not good:
-        lost = next(iter(wrong), None)
-    if lost is not None:
-        raise UnclearError(f"calls resemble those of `{like.format}`, but of `{lost}` is lost: {wrong[lost][0]}")
-    if not good:
-        raise UnclearError("no grammar was found that reads a call in the responses")
-    shown = min(good, key=len)
-    return grammar(like.notation, HeaderFields(name, title(like.notation), "", source, shown.strip())), len(wrong)
-
-
-def _resemblance(like: FormatMatch, known: Notation) -> list[str]:
-    """Remarks on the matching format and the markup that replaces its own."""
-    old, new = known.markers, like.notation.markers
-    if not like.changes:
-        return [f"calls are written as in `{like.format}`"]
-    changed = [p for p in dict.fromkeys([*new, *old]) if old.get(p, "").strip() != new.get(p, "").strip()]
-    return [
-        f"calls are built as in `{like.format}`, with other markup in {counted(like.changes, 'place')}:",
-        *[f"  {place}: {new.get(place, '')!r} for {old.get(place, '')!r}" for place in changed],
+        text = END_OF_TURN.sub("", segment.text)
+        token = _TOKEN.search(text)
+        behind, before = beside[number] == "tool_call", beside[number + 2] == "tool_call"
+        if token or (behind and _FIRST.match(text)) or (before and _LAST.search(text)):
+            found.append(f"markup is read as text: {token[0] if token else text.strip()[:60]!r}")
+        if value := next((value for *_, value in objects(_SAMPLE.sub("", text)) if value), None):
+            found.append(f"an object is read as text: {json.dumps(value, ensure_ascii=False)[:60]}")
+    terminals = registry.tables(reply.format).terminals.values() if reply.format else ()
+    tags = {t for terminal in terminals if re.fullmatch(TAG, t := terminal.canonical.strip())}
+    values = [value for call in reply.tool_calls for value in call.arguments.values() if isinstance(value, str)]
+    return found + [
+        f"markup is read as part of a value: {value.strip()[:60]!r}"
+        for value in values
+        if (_FIRST.match(value) and "</" not in value) or any(tag in value for tag in tags)
     ]
 
 
-def _open_questions(found: Notation) -> list[str]:
-    """Remarks on what the texts do not show."""
-    remarks: list[str] = []
-    if not found.separated:
-        remarks.append("no response has two calls in a row: what stands between them is not known")
-    if found.before is None:
-        remarks.append("no call follows text: the white space between them is not known")
-    if found.ending.strip():
-        remarks.append(f"{found.ending!r} behind the last call closes nothing that was opened; it is read as text")
-    return remarks
+def streamed(case: Case) -> Reply:
+    """How a case is read where it arrives one character at a time."""
+    session = case.session()
+    for character in case.text:
+        session.feed(character)
+    session.close()
+    assert session.reply is not None
+    return session.reply
 
 
-def title(found: Notation) -> str:
-    """A short title for a notation."""
-    outer = re.findall(r"\w+", found.section[0] or found.head[0][0])
-    where = f" in {'_'.join(outer[:3])}" if outer else ""
-    kinds = {"call": "JSON", "object": "Name and JSON", "python": "Python calls"}
-    return f"{kinds.get(found.kinds[-1], 'Tagged arguments')}{where}"[:40]
+def reading(checkout: Checkout, examples: Iterable[Example]) -> list[str]:
+    """The formats that read all examples as they are meant, those with most calls first."""
+    good: list[tuple[int, str]] = []
+    with checkout.in_use():
+        for name in checkout.names():
+            if any(example.problems(name) for example in examples):
+                continue
+            replies = [example.read(name) for example in examples]
+            calls = sum(len(reply.tool_calls + reply.actions + reply.payloads) for reply in replies)
+            good += [(-calls, name)] if calls else []
+    return [name for _, name in sorted(good)]
 
 
-# from a chat template
+def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], source: str) -> Draft:
+    """Draft a format by the shape whose grammar reads most examples back. Raises UnclearError if none reads enough.
 
-
-def by_template(checkout: Checkout, name: str, template: ChatTemplate, source: str, *, force: bool) -> Draft:
-    """Draft a format from a chat template. Raises AlreadyReadError, TemplateError and UnclearError."""
-    turns, refused = _turns(template)
-    with temporary_checkout(checkout) as sandbox:
-        reading = _formats_that_read(sandbox, turns)
-        if reading and not force:
-            raise AlreadyReadError(reading, "all that the template writes")
-        findings = analyse(turns)
-        draft = Draft(name, _grammar(name, findings, source), remarks=[*refused, *findings.remarks])
-        with grammar_in_use(sandbox, name, draft.grammar):
-            _add_cases(draft, findings, source)
-        draft.remarks += _open_questions(findings.notation)
-        add_truncated_case(draft, sandbox)
+    More than half of the examples have to be read back.
+    """
+    texts = [END_OF_TURN.sub("", example.prefix + example.text) for example in examples.values()]
+    meant = [example.message or Message(reasoning=None) for example in examples.values()]
+    thoughts = [thought(text, one.reasoning, one.text) for text, one in zip(texts, meant, strict=True)]
+    ranked: list[tuple[tuple[int, int], str, Shape]] = []
+    why: list[str] = []
+    for shape in shapes(texts, thoughts):
+        try:
+            with draft_in_use(checkout, name, grammar(shape, name, source, min(texts, key=len).strip())):
+                lost = [e.lost(name, calls) for e, calls in zip(examples.values(), shape.calls, strict=True)]
+                replies = [example.read(name) for example in examples.values()]
+        except (UnclearError, GrammarError) as error:
+            why.append(str(error))
+            continue
+        good = [reply for reply, wrong in zip(replies, lost, strict=True) if reply.tool_calls and not wrong]
+        if good and 2 * lost.count([]) > len(lost):
+            first = min(good, key=lambda reply: (not reply.tool_calls[0].arguments, len(reply.raw)))
+            shown = END_OF_TURN.sub("", first.raw).strip()
+            ranked.append(((len(good), lost.count([])), grammar(shape, name, source, shown), shape))
+        else:
+            key, wrong = next(((key, w) for key, w in zip(examples, lost, strict=True) if w), ("", ["no call"]))
+            why.insert(0, f"{shape.title}, but `{key}` is not read back: {wrong[0]}")
+        if len(good) == len(lost):
+            break
+    if not ranked:
+        raise UnclearError(why[0] if why else _NO_CALL)
+    _, text, shape = max(ranked, key=lambda entry: entry[0])
+    draft = Draft(name, text, remarks=[f"{shape.title}:", *[f"  {p}: {m!r}" for p, m in shape.markup.items()]])
+    add_cases(draft, checkout, examples, shape.calls)
+    draft.remarks += shape.unseen
     return draft
 
 
-def _turns(template: ChatTemplate) -> tuple[dict[str, Turn], list[str]]:
-    """The messages as the template renders them, with arguments in the form that it expects; and its refusals."""
-    tries = [_written(write) for write in writers(template)]
-    turns, refused = max(tries, key=lambda entry: _count_understood(entry[0]))
-    if not turns:
-        raise UnclearError(next(iter(refused.values())))
-    return turns, [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
+def add_cases(
+    draft: Draft, checkout: Checkout, examples: dict[str, Example], calls: Sequence[Sequence[Call]] = ()
+) -> None:
+    """Add the examples that are read back as cases of `ok`, damaged ones as cases of `err`, and one that breaks off."""
+    well = exact = 0
+    with draft_in_use(checkout, draft.name, draft.grammar):
+        for (name, example), found in zip(examples.items(), calls or [()] * len(examples), strict=True):
+            wrong = example.lost(draft.name, found)
+            well += not wrong
+            exact += not wrong and example.again(draft.name) == END_OF_TURN.sub("", example.text).lstrip("\n")
+            options: dict[str, Any] = {"prefix": example.prefix} if example.prefix else {}
+            plain = parse(example.text, draft.name, prefix=example.prefix)
+            if example.message and [c.arguments for c in plain.tool_calls] != [c[1] for c in example.message.calls]:
+                options["tools"] = schemas(example.message)
+            kind = "err" if plain.diagnostics and not example.message else "ok"
+            where = "and lies in `err`" if kind == "err" else "and is left out"
+            draft.remarks += [f"`{name}` is not read back, {where}:", *[f"  {w}" for w in wrong]] if wrong else []
+            if not wrong or kind == "err":
+                draft.add(kind, name, example.text, example.origin, **options)
+        many = counted(len(examples), "response")
+        draft.remarks.append(f"{well} of {many} read back; {exact} written again to the byte")
+        if differing := [case.name for case in draft.cases if case.parse() != streamed(case)]:
+            draft.remarks.append(f"read differently in a stream: {', '.join(differing)}")
+        cut = next(_truncated(draft.cases), None)
+    if cut:
+        draft.add("err", "cut_inside_arguments", cut[0], f"made up: `{cut[1].name}`, cut", **cut[1].options)
+    else:
+        draft.remarks.append("no case of `err` could be made by cutting a response; write one")
 
 
-def _written(write: Callable[[Message], RenderedMessage]) -> tuple[dict[str, Turn], dict[str, str]]:
-    """The messages that a template renders, and why it refuses the others."""
-    turns: dict[str, Turn] = {}
-    refused: dict[str, str] = {}
-    for name, message in MESSAGES.items():
-        try:
-            turns[name] = Turn(message, write(message))
-        except TemplateError as error:
-            refused[name] = str(error)
-    return turns, refused
+def _truncated(cases: Iterable[Case]) -> Iterator[tuple[str, Case]]:
+    """Cases that break off inside of a call's arguments, and those that they are made of."""
+    for case in [case for case in cases if case.kind == "ok"]:
+        for call in [call for call in case.parse().tool_calls if call.arguments][:1]:
+            start = case.text.find(next(iter(call.arguments)), call.span[0])
+            for place in range(call.span[1] - 1, start, -1):
+                reply = case.parse(case.text[:place])
+                unfinished = reply.unfinished_tool_calls
+                if reply.status == "truncated" and unfinished and unfinished[0].arguments != call.arguments:
+                    yield case.text[:place], case
+                    break
 
 
-def _count_understood(turns: dict[str, Turn]) -> int:
-    """The number of turns whose notation can be inferred."""
-    try:
-        return len(analyse(turns).turns)
-    except UnclearError:
-        return 0
-
-
-def _formats_that_read(sandbox: Checkout, turns: dict[str, Turn]) -> list[str]:
-    """The formats that read all turns correctly, those that render most of them exactly first."""
-    bare = {name: turn for name, turn in trimmed(turns)[0].items() if turn.message.calls or turn.message.text}
-    if not any(turn.message.calls for turn in bare.values()):
-        return []
-    with sandbox.in_use():
-        good = [name for name in sandbox.names() if not any(differences(turn, name) for turn in bare.values())]
-        exact = {name: sum(rewritten(turn, name) == turn.written.text for turn in bare.values()) for name in good}
-    return sorted(good, key=lambda name: (-exact[name], name))
-
-
-def _grammar(name: str, findings: TemplateAnalysis, source: str) -> str:
-    example = findings.turns.get("one_call") or next(iter(findings.turns.values()))
-    return grammar(
-        findings.notation, HeaderFields(name, title(findings.notation), "", source, example.written.text.strip())
-    )
-
-
-def _add_cases(draft: Draft, findings: TemplateAnalysis, source: str) -> None:
-    """Add the turns that are read correctly as cases, and remarks on the others."""
-    well = 0
-    spaced: list[str] = []
-    other: list[str] = []
-    for name, turn in findings.turns.items():
-        wrong = differences(turn, draft.name)
-        written = rewritten(turn, draft.name)
-        well += not wrong
-        if written is None or written.split() != turn.written.text.split():
-            other.append(name)
-        elif written != turn.written.text.lstrip("\n"):
-            spaced.append(name)
-        if wrong:
-            draft.remarks.append(f"`{name}` is not read as it was meant, and left out:")
-            draft.remarks += [f"  {turn.written.text!r}", *[f"  {line}" for line in wrong]]
-            continue
-        options = {"prefix": turn.written.prefix} if turn.written.prefix else {}
-        plain = parse(turn.written.text, draft.name, prefix=turn.written.prefix)
-        needed = [call.arguments for call in plain.tool_calls] != [call.arguments for call in turn.message.calls]
-        draft.add(
-            "ok", name, turn.written.text, source, **options, **({"tools": schemas(turn.message)} if needed else {})
-        )
-    total = len(findings.turns)
-    exact = total - len(spaced) - len(other)
-    notes = [f"{well} of {counted(total, 'message')} read as meant; {exact} written back to the byte"]
-    notes += [f"written back with other white space: {', '.join(spaced)}"] if spaced else []
-    notes += [f"written back otherwise, or not at all: {', '.join(other)}"] if other else []
-    draft.remarks = [*notes, *draft.remarks]
+def write(draft: Draft, checkout: Checkout) -> list[Path]:
+    """Write the files of a draft, none of which is there yet, and return their paths."""
+    folder = checkout.corpus / draft.name
+    files: dict[Path, bytes] = {checkout.grammar(draft.name): draft.grammar.encode()}
+    for case in draft.cases:
+        path = folder / case.kind / f"{case.name}.txt"
+        files[path] = case.text.encode()
+        if case.options:  # TOML reads the strings of JSON
+            options = {
+                **case.options,
+                **({"tools": json.dumps(case.options["tools"])} if "tools" in case.options else {}),
+            }
+            files[path.with_suffix(".toml")] = "".join(f"{k} = {json.dumps(v)}\n" for k, v in options.items()).encode()
+    origins = [f"[{n}]\norigin = {json.dumps(o, ensure_ascii=False)}\n" for n, o in sorted(draft.origins.items())]
+    files[folder / "sources.toml"] = "\n".join(origins).encode()
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(content)
+    return list(files)
 
 
 # from another format, or from nothing
 
 
-def copy(checkout: Checkout, name: str, like: str) -> Draft:
-    """The grammar of a format under another name, with its example as the first case."""
-    draft = Draft(name, _renamed(Source.of(checkout.existing(like)).text, name))
-    draft.remarks.append(f"the grammar of `{like}` under another name")
-    with temporary_checkout(checkout) as sandbox:
-        with grammar_in_use(sandbox, name, draft.grammar):
-            example = registry.header(name).example
-        draft.add("ok", "example", example, f"the example of `{like}`: replace it by what the model wrote")
-        add_truncated_case(draft, sandbox)
-    return draft
+def by_copy(checkout: Checkout, name: str, like: str, examples: dict[str, Example]) -> Draft:
+    """The grammar of a format under another name. Its cases are the examples, or its own example if there are none.
 
-
-def _renamed(text: str, name: str) -> str:
-    """The text of a grammar with another name in its header, without the fields that hold only for the original."""
+    Raises UnclearError if it reads none of the examples back.
+    """
+    text = checkout.existing(like).read_text("utf-8")
     text = re.sub(r"^// format:.*$", f"// format:  {name}", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^// aliases:.*\n(?://   .*\n)*", "", text, count=1, flags=re.MULTILINE)
-    return re.sub(r"^// (title|models|source):.*\n(?://   .*\n)*", r"// \1:\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^// (title|models|source):.*\n(?://   .*\n)*", r"// \1:\n", text, flags=re.MULTILINE)
+    draft = Draft(name, text, remarks=[f"the grammar of `{like}` under another name"])
+    with draft_in_use(checkout, name, text):
+        if examples and all(example.problems(name) for example in examples.values()):
+            first, example = next(iter(examples.items()))
+            raise UnclearError(f"`{like}` does not read `{first}`: {example.problems(name)[0]}")
+        own = Example(registry.header(name).example, f"the example of `{like}`: replace it by what the model wrote")
+    add_cases(draft, checkout, examples or {"example": own})
+    return draft
 
 
 _BLANK = """\
@@ -316,11 +328,8 @@ _CALL_CLOSE: "\\n</{name}>" | "</{name}>"
 
 def blank(checkout: Checkout, name: str) -> Draft:
     """A usable grammar with placeholder markup, and a case for the author to replace."""
-    draft = Draft(
-        name, _BLANK.format(name=name), remarks=["the markup is made up: replace it by what the model writes"]
-    )
+    remark = "the markup is made up: replace it by what the model writes"
+    draft = Draft(name, _BLANK.format(name=name), remarks=[remark])
     text = f'Let me look that up.\n<{name}>\n{{"name": "get_weather", "arguments": {{"city": "Paris"}}}}\n</{name}>'
-    draft.add("ok", "one_call", text, "made up: replace it by what the model wrote")
-    with temporary_checkout(checkout) as sandbox:
-        add_truncated_case(draft, sandbox)
+    add_cases(draft, checkout, {"one_call": Example(text, "made up: replace it by what the model wrote")})
     return draft

@@ -1,250 +1,240 @@
-"""Writes the grammar file for a notation."""
+"""Writes the grammar for a shape."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .call_slots import SlotKind, UnclearError, is_tag, tokens
-from .markers import GrammarBody, closer, markers, pattern, pieces
-from .notation import Arguments, Notation
+from .shapes import Shape, UnclearError, is_tag, tokens
 
-#: What `shared/think.lark` writes.
-_SHARED_THINK = ("<think>\n", "\n</think>\n\n")
-_SYMBOLS = {
-    "name": "TOOL_NAME",
-    "quoted_name": "tool_name",
-    "object": "arguments",
-    "call": "_json_call",
-    "quoted_id": "id",
-}
-#: What may be read as a name, for a look ahead.
-_NAME = r"[\w.\-\/$@]{1,200}"
-#: Regular expressions for names where the shared ones would take the markup behind a name, too.
-_NARROW = r"/[\w.\-]{1,200}/"
+#: What may be read as a name, for a look ahead; a name where the shared pattern would take the markup behind it, too.
+_NAME, _NARROW = r"[\w.\-\/$@]{1,200}", r"/[\w.\-]{1,200}/"
 #: What the shared patterns for names cannot hold.
 _ENDS_NAME = re.compile(r"[\s<>\"'=(){}\[\],;|]")
+#: What `shared/think.lark` writes.
+_SHARED_THINK = ("<think>\n", "\n</think>\n\n")
+_GAPS = {"object": "_ARGUMENTS_OPEN", "name": "_NAME_OPEN", "id": "_ID_OPEN", "index": "_INDEX_OPEN"}
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderFields:
-    """The header of the grammar."""
+@dataclass
+class _Body:
+    """The rules and terminals so far, and the names that are imported, by file."""
 
-    format: str
-    title: str
-    models: str
-    source: str
-    example: str
+    rules: dict[str, str] = field(default_factory=dict[str, str])
+    terminals: dict[str, str] = field(default_factory=dict[str, str])
+    imports: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def take(self, module: str, *names: str) -> str:
+        """Import names from a file of `shared/`; returns the first."""
+        known = self.imports.setdefault(module, [])
+        known += [name for name in names if name not in known]
+        return names[0]
+
+    def terminal(self, wanted: str, pattern: str) -> str:
+        """The name of a terminal with this pattern: the wanted one, or another one where that is taken."""
+        for name, known in self.terminals.items():
+            if known == pattern:
+                return name
+        name, number = wanted, 2
+        while name in self.terminals:
+            name, number = f"{wanted}_{number}", number + 1
+        self.terminals[name] = pattern
+        return name
+
+    def markers(self, markup: str, role: str, *, last: bool = False, ahead: str = "", free: str = "") -> str:
+        """The terminals of markup, one for each tag; the first, or the `last`, has the name of the role.
+
+        `ahead` has to follow the first one. `free` says where bare text stands: "before", "behind" or "".
+        """
+        names: list[str] = []
+        parts = pieces(markup)
+        for number, piece in enumerate(parts):
+            is_outer = number == (len(parts) - 1 if last else 0)
+            words = [word.upper() for word in re.findall(r"[A-Za-z][A-Za-z0-9]*", piece)]
+            side = "CLOSE" if "/" in piece or role.endswith("CLOSE") else "OPEN"
+            wanted = role if is_outer else f"_{'_'.join(w for w in words[:3] if w != side) or 'INNER'}_{side}"
+            look = f"(?={ahead})" if ahead and number == 0 else ""
+            before = free == "before" and number == 0
+            behind = free == "behind" and number == len(parts) - 1
+            names.append(self.terminal(wanted, _marker(piece, look, before=before, behind=behind)))
+        return " ".join(names)
 
 
-def grammar(found: Notation, fields: HeaderFields) -> str:
-    """The text of a grammar. Raises UnclearError if no grammar can say what the notation is."""
-    if not "".join([found.section[0], found.head[0][0]]).strip():
-        raise UnclearError("nothing marks where a call begins")
-    body = GrammarBody()
-    section = _section(found, body)
-    body.rules |= {section[0]: section[1]} if section[0] != "tool_call" else {}
-    _call(found, body)
-    think = _think(found, body)
+def grammar(shape: Shape, name: str, source: str, example: str) -> str:
+    """The text of a grammar. Raises UnclearError if the shape has no markup that a grammar needs."""
+    opening = shape.section[0] or shape.open
+    if not re.search(r"[^\s:;,.=\-\"']", opening):
+        raise UnclearError(f"nothing marks where a call begins: {shape.title}")
+    if shape.by_line and not shape.close.strip():
+        raise UnclearError(f"nothing marks where a call ends: {shape.title}")
+    body = _Body()
+    symbol = _calls(shape, body)
+    _call(shape, body)
+    think = ""
+    if shape.think and shape.think != _SHARED_THINK:
+        opened = body.markers(shape.think[0], "_THINK_OPEN")
+        think = f"{opened} {body.take('text', 'REASONING')} {body.markers(shape.think[1], '_THINK_CLOSE', last=True)}"
     body.take("text", "TEXT")
-    lines = [*_header(found, fields, shared_think=think is None), ""]
-    lines.append(f"start: (TEXT | code | think | {section[0]})*")
-    lines += [f"{name}: {text}" for name, text in body.rules.items()]
-    lines += [f"think: {think}"] if think else []
-    lines += ["", *[f"{name}: {text}" for name, text in body.terminals.items()], ""]
-    lines += [_import(module, names) for module, names in sorted(body.imports.items())]
-    lines += ["%import .shared.code.code", *([] if think else ["%import .shared.think.think"])]
-    # White space that is a marker must not be passed over
-    by_line = found.arguments is not None and bool(found.arguments.open) and not found.arguments.open.strip()
-    return "\n".join([*lines, *([] if by_line else ["%import common.WS", "%ignore WS"])]) + "\n"
-
-
-def _header(found: Notation, fields: HeaderFields, *, shared_think: bool) -> list[str]:
-    edges = [found.before or "", *(found.think or ())]
-    spaced = [
-        name for name, is_it in (("text", any(e != e.strip() for e in edges)), ("reasoning", _trims(found))) if is_it
-    ]
-    trim = ["text", "reasoning"] if shared_think and "text" in spaced else spaced
-    lines = [
-        f"// {key:<8} {value}".rstrip()
-        for key, value in (
-            ("format:", fields.format),
-            ("title:", fields.title),
-            ("models:", fields.models),
-            ("source:", fields.source),
-        )
-    ]
-    lines += [f"// trim:    {', '.join(trim)}"] if trim else []
-    return [*lines, "// example:", *[f"//   {line}".rstrip() for line in fields.example.split("\n")]]
-
-
-def _trims(found: Notation) -> bool:
-    return found.think is None or found.think[0] != found.think[0].rstrip() or found.think[1] != found.think[1].lstrip()
-
-
-def _import(module: str, names: list[str]) -> str:
-    if len(names) == 1:
-        return f"%import .shared.{module}.{names[0]}"
-    return f"%import .shared.{module} ({', '.join(names)})"
-
-
-# rules
-
-
-def _section(found: Notation, body: GrammarBody) -> tuple[str, str]:
-    """The rule for what may stand in a response: a section of calls, or one call."""
-    opened, closed = found.section
-    first = last = ""
-    if opened or closed:
-        first = markers((found.before or "") + opened, "_CALLS_OPEN", body, opens=_ahead(found, section=True))
-        last = markers(closed, "_CALLS_CLOSE", body, outer_last=True)
-    many = "tool_call+"
-    if found.separator:
-        role = _divider(found.separator)
-        many = f"tool_call ({markers(found.separator, role, body)} tool_call)*"
-    if not opened and not closed:
-        return ("_tool_calls", many) if found.separator else ("tool_call", "")
-    return "_tool_calls", " ".join(part for part in (first, many, last) if part)
-
-
-def _call(found: Notation, body: GrammarBody) -> None:
-    """The rule for a call, and those for what stands in it."""
-    parts: list[str] = []
-    alone = not any(found.section)
-    for number, (markup, kind) in enumerate(found.head):
-        if number == 0:
-            opens = _ahead(found, section=False) if alone else ""
-            parts.append(markers((found.before or "") * alone + markup, "_CALL_OPEN", body, opens=opens))
-        else:
-            parts.append(markers(markup, _role(kind), body))
-        parts.append(_slot(found, number, kind, body))
-        if kind == "id":
-            parts[-2:] = [f"({parts[-2]} call_id)?"] if number else [parts[-2], "call_id?"]
-    if found.arguments:
-        parts += [markers(found.lead, "_NAME_CLOSE", body, inner="CLOSE"), _listed(found.arguments, found, body)]
-    bare = found.arguments is not None and found.arguments.kind == "value" and not found.arguments.close
-    parts.append(markers(found.close, "_CALL_CLOSE", body, outer_last=True, behind=bare))
-    body.rules = {"tool_call": " ".join(part for part in parts if part), **body.rules}
-    body.rules = {k: body.rules[k] for k in ("_tool_calls", *body.rules) if k in body.rules}
-    _joined_id(found, body)
-
-
-def _role(kind: SlotKind) -> str:
-    return {"object": "_ARGUMENTS_OPEN", "name": "_NAME_OPEN", "quoted_name": "_NAME_OPEN", "index": "_INDEX_OPEN"}.get(
-        kind, "_ID_OPEN"
+    closing = shape.section[1] or shape.close  # a marker of the call is not to be taken for the end of the turn
+    turn_end = "" if re.search(r"<\|(?:end|eom|eot|eos)\|>", closing) else " _TURN_END*"
+    body.take("turn", "_begun", *turn_end.strip(" *").split())
+    words = "_".join(re.findall(r"\w+", opening)[:3])
+    title = {"json": "JSON", "python": "Python calls", "object": "Name and JSON"}.get(
+        shape.kinds[-1], "Tagged arguments"
     )
+    lines = [f"// format:  {name}", f"// title:   {title + (f' in {words}' if words else '')}"[:51], "// models:"]
+    lines += [f"// source:  {source}", "// trim:    text, reasoning", "// example:"]
+    lines += [f"//   {line}".rstrip() for line in example.split("\n")]
+    lines += ["", f"start: _begun (TEXT | code | think | {symbol})*{turn_end}"]
+    lines += [f"{rule}: {text}" for rule, text in body.rules.items()]
+    lines += [f"think: {think}"] if think else []
+    lines += ["", *[f"{terminal}: {text}" for terminal, text in body.terminals.items()], ""]
+    for module, names in sorted(body.imports.items()):
+        lines.append(f"%import .shared.{module}" + (f".{names[0]}" if len(names) == 1 else f" ({', '.join(names)})"))
+    lines += ["%import .shared.code.code", *([] if think else ["%import .shared.think.think"])]
+    lines += [] if shape.by_line else ["%import common.WS", "%ignore WS"]  # a line break that is markup is not ignored
+    return "\n".join(lines) + "\n"
 
 
-def _divider(markup: str) -> str:
-    return "_COMMA" if markup.strip() == "," else "_SEPARATOR"
+def _calls(shape: Shape, body: _Body) -> str:
+    """The symbol for what may stand in a response: one call, or a section of calls, for which a rule is added."""
+    many = "tool_call+"
+    if shape.separator.strip():
+        comma = "_COMMA" if shape.separator.strip() == "," else "_SEPARATOR"
+        many = f"tool_call ({body.markers(shape.separator, comma)} tool_call)*"
+    elif not any(shape.section):
+        return "tool_call"
+    opened = body.markers(shape.section[0], "_CALLS_OPEN", ahead=_ahead(shape, shape.section[0]))
+    closed = body.markers(shape.section[1], "_CALLS_CLOSE", last=True)
+    body.rules["_tool_calls"] = " ".join(part for part in (opened, many, closed) if part)
+    return "_tool_calls"
 
 
-def _slot(found: Notation, number: int, kind: SlotKind, body: GrammarBody) -> str:
+def _call(shape: Shape, body: _Body) -> None:
+    """The rule for a call, and those for its parts."""
+    ahead = "" if any(shape.section) else _ahead(shape, shape.open)
+    parts = [body.markers(shape.open, "_CALL_OPEN", ahead=ahead)]
+    following = [*shape.gaps, shape.lead + (shape.pair.open if shape.pair else shape.close)]
+    body.rules["tool_call"] = ""
+    for number, kind in enumerate(shape.kinds):
+        gap = body.markers(shape.gaps[number - 1], _GAPS[kind]) if number else ""
+        symbol = _slot(shape, kind, following[number], body)
+        parts += [f"({gap} {symbol})?"] if kind in ("id", "index") and gap else [gap, symbol]
+    if shape.pair:
+        parts += [body.markers(shape.lead, "_NAME_CLOSE"), _argument(shape, body)]
+    free = "before" if shape.pair and not shape.pair.close else ""
+    parts.append(body.markers(shape.close, "_CALL_CLOSE", last=not shape.by_line, free=free))
+    body.rules["tool_call"] = " ".join(part for part in parts if part)
+
+
+def _slot(shape: Shape, kind: str, following: str, body: _Body) -> str:
     """The symbol for a slot of a call, with what it needs."""
-    following = found.head[number + 1][0] if number + 1 < len(found.head) else found.lead or found.close
-    if kind == "name":
-        _name("TOOL_NAME", following, body)
-    elif kind == "call":
-        _object(found.key, body)
-    elif kind == "object":
-        body.rules["arguments"] = "JSON_OBJECT | JSON_STRING"
-        body.take("json", "JSON_OBJECT", "JSON_STRING")
-    elif kind in ("quoted_name", "quoted_id"):
-        body.rules[_SYMBOLS[kind]] = "JSON_STRING"
-        body.take("json", "JSON_STRING")
-    elif kind in ("id", "index"):
-        terminal = "CALL_ID" if kind == "id" else "CALL_INDEX"
-        body.terminals[terminal] = _NARROW if kind == "id" else r"/\d{1,9}/"
-        body.rules["call_id"] = terminal
-        return "call_id"
-    return _SYMBOLS[kind]
-
-
-def _object(key: str, body: GrammarBody) -> None:
-    """Import the rule for a call that is an object, with the key of its arguments where that is another one."""
-    if key == "arguments":
-        body.take("json_call", "_json_call")
-    else:
-        body.terminals["%override _ARGUMENTS_KEY.1"] = rf'"\"{key}\": " | /"(?:arguments|parameters|args)"\s{{0,99}}:/'
-        body.take("json_call", "_json_call", "_ARGUMENTS_KEY")
-
-
-def _name(terminal: str, following: str, body: GrammarBody) -> None:
-    """Import the terminal of a name, or define a narrower one where the markup behind it could be part of a name."""
-    if following[:1] and not _ENDS_NAME.match(following):
-        body.terminals[terminal] = _NARROW
-    else:
-        body.take("text", terminal)
-
-
-def _joined_id(found: Notation, body: GrammarBody) -> None:
-    """A name and a number behind it, with a sign between, are the call's id, all of them together."""
-    call = body.rules["tool_call"]
-    match = re.search(r"((?:_\w+ )?)TOOL_NAME (_\w+) call_id", call)
-    if [kind for _, kind in found.head[:2]] != ["name", "index"] or not match or re.search(r"[\w<]", found.head[1][0]):
-        return
-    own = match[1] if not is_tag(tokens(found.head[0][0])[-1]) else ""
-    body.rules["tool_call"] = call.replace(f"{own}{match[0].removeprefix(match[1])}", "call_id")
-    body.rules["call_id"] = f"{own}TOOL_NAME {match[2]} CALL_INDEX"
-
-
-def _listed(written: Arguments, found: Notation, body: GrammarBody) -> str:
-    """The symbols for all arguments, and the rule for one."""
-    first = markers(written.open, "_ARGUMENT_OPEN", body, opens=_key_ahead(written) if not written.open.strip() else "")
-    _name("ARG_NAME", written.middle, body)
-    kinds: list[tuple[str, SlotKind, str]] = [(written.middle, written.kind, "_VALUE_OPEN")]
-    if written.typed is not None:
-        kinds = [(written.middle, written.kind, "_TEXT_OPEN"), (written.typed, "json", "_JSON_OPEN")]
-    options: list[str] = []
-    for middle, kind, role in kinds:
-        opened = markers(middle, role, body, outer_last=True, free=kind == "value")
-        options.append(" ".join(symbol for symbol in (first, "ARG_NAME", opened, _value(kind, body)) if symbol))
-    after = [written.separator or written.open, found.close or found.section[1]]
-    last = closer(written.close, after, body, free=written.kind == "value")
-    options = [f"{option} {last}".rstrip() for option in options]
-    body.rules["argument"] = "\n        | ".join(options)
-    if not written.separator:
-        return "argument*"
-    return f"(argument ({markers(written.separator, _divider(written.separator), body)} argument)*)?"
-
-
-def _value(kind: SlotKind, body: GrammarBody) -> str:
-    """The terminal for the value of an argument."""
+    if kind == "json":
+        overrides = zip(("_NAME_KEY", "_ARGUMENTS_KEY"), shape.own_keys, ("name", "arguments"), strict=True)
+        changed = [(terminal, key) for terminal, key, usual in overrides if key != usual]
+        for terminal, key in changed:
+            text = '(?=\\s{0,99}"[^"])' if terminal == "_NAME_KEY" else ""
+            body.terminals[f"%override {terminal}.1"] = rf'"\"{key}\": " | /"{pattern(key)}"\s{{0,99}}:{text}/'
+        return body.take("json_call", "_json_call", *[terminal for terminal, _ in changed])
     if kind == "python":
-        body.terminals["PYTHON_VALUE"] = r"/[^,)\]}=:][\s\S]*/"
-        return "PYTHON_VALUE"
-    name = "ARG_VALUE" if kind == "value" else "JSON_VALUE"
-    body.take("text" if kind == "value" else "json", name)
-    return name
+        return body.take("python_call", "_call")
+    if kind == "name":
+        return _name("TOOL_NAME", following, body)
+    rule, terminals = {
+        "object": ("arguments", ["JSON_OBJECT", "JSON_STRING"]),
+        "quoted_name": ("tool_name", ["JSON_STRING"]),
+    }.get(kind, ("call_id", []))
+    body.rules[rule] = " | ".join([body.take("json", terminal) for terminal in terminals]) or body.terminal(
+        "CALL_ID" if kind == "id" else "CALL_INDEX", _NARROW if kind == "id" else r"/\d{1,9}/"
+    )
+    return rule
 
 
-def _think(found: Notation, body: GrammarBody) -> str | None:
-    """The rule for reasoning; None if it is the shared one."""
-    if found.think is None or found.think == _SHARED_THINK:
-        return None
-    opened = markers(found.think[0], "_THINK_OPEN", body)
-    closed = markers(found.think[1], "_THINK_CLOSE", body, outer_last=True)
-    body.take("text", "REASONING")
-    return f"{opened} REASONING {closed}"
+def _name(terminal: str, following: str, body: _Body) -> str:
+    """A name; one narrower than the shared one if the markup behind it could be part of that."""
+    if following and not _ENDS_NAME.match(following):
+        return body.terminal(terminal, _NARROW)
+    return body.take("text", terminal)
 
 
-def _ahead(found: Notation, *, section: bool) -> str:
-    """What has to follow a marker that could be met in text by chance, as a pattern; "" for one that is a tag."""
-    markup = found.section[0] if section else found.head[0][0]
-    first, *others = pieces(markup) or [""]
+def _argument(shape: Shape, body: _Body) -> str:
+    """The symbol for all arguments, and the rule for one."""
+    pair = shape.pair
+    assert pair is not None
+    if shape.by_line:
+        key = body.terminal("ARG_NAME", r"/\w{1,64}/")
+        opened = body.markers(pair.open, "_LINE_OPEN", ahead=rf"\w{{1,64}}[ ]?{pattern(pair.mid.strip())}")
+    else:
+        opened, key = body.markers(pair.open, "_ARGUMENT_OPEN"), _name("ARG_NAME", pair.mid, body)
+    value = body.take("json", "JSON_VALUE") if pair.json else body.take("text", "ARG_VALUE")
+    mid = body.markers(pair.mid, "_VALUE_OPEN", last=True, free="" if pair.json else "behind")
+    close = ""
+    if pair.close:
+        after = [pieces(markup)[0].strip() for markup in (pair.open, shape.close, shape.section[1]) if markup.strip()]
+        ahead = rf"\s{{0,99}}(?:{'|'.join(pattern(text) for text in dict.fromkeys(after[:2]))})"
+        close = body.markers(pair.close, "_VALUE_CLOSE", ahead="" if pair.json else ahead, free="before")
+    body.rules["argument"] = " ".join(part for part in (opened, key, mid, value, close) if part)
+    return "argument*"
+
+
+def _ahead(shape: Shape, opening: str) -> str:
+    """What has to follow an opening marker that may stand in text by chance, as a pattern; "" for one that is a tag."""
+    first, *others = pieces(opening)
     if is_tag(first):
         return ""
-    ahead = "".join(f"\\s{{0,99}}{pattern(piece.strip())}" for piece in others if piece.strip())
-    ahead += f"\\s{{0,99}}{pattern(found.head[0][0].strip())}" if section and found.head[0][0].strip() else ""
-    ahead += "\\s{0,99}" + {"name": _NAME, "call": r"\{", "quoted_name": '"', "quoted_id": '"'}.get(
-        found.head[0][1], r"\w"
+    others += pieces(shape.open) if shape.section[0] else []
+    slot = {"json": r"\{", "name": _NAME, "python": r"[A-Za-z_][\w.\-]{0,199}\("}.get(shape.kinds[0], r"[\"\w]")
+    behind = pieces((shape.gaps or (shape.lead,))[0] or (shape.pair.open if shape.pair else ""))
+    if shape.kinds[0] == "name" and behind:
+        slot += rf"\s{{0,99}}{pattern(behind[0].strip())}" if behind[0].strip() else pattern(behind[0])
+    return (
+        "".join(rf"\s{{0,99}}{pattern(piece.strip())}" for piece in others)
+        + ("" if shape.by_line else r"\s{0,99}")
+        + slot
     )
-    behind = found.head[1:2]
-    following = behind[0][0] if behind else found.lead
-    if found.head[0][1] == "name" and following.strip():
-        ahead += f"\\s{{0,99}}{pattern(pieces(following)[0].strip())}"
-    return ahead
 
 
-def _key_ahead(written: Arguments) -> str:
-    return rf"{_NAME}{pattern(written.middle.strip())}" if written.middle.strip() else ""
+def pieces(markup: str) -> list[str]:
+    """Markup in the parts that become terminals: tags, keys, brackets, and what stands between those."""
+    if not markup.strip():
+        return [markup] if markup else []
+    made: list[str] = []
+    loose = False
+    for token in tokens(markup):
+        single = is_tag(token) or token.strip() in ("[", "]", "{", "}", "(", ")") or token.rstrip().endswith('":')
+        if made and (not token.strip() or (loose and not single)):
+            made[-1] += token
+        else:
+            made.append(token)
+            loose = not single
+    for number in range(len(made) - 1):
+        space = made[number + 1][: len(made[number + 1]) - len(made[number + 1].lstrip())]
+        made[number], made[number + 1] = made[number] + space, made[number + 1][len(space) :]
+    return made
+
+
+def _marker(piece: str, look: str, *, before: bool, behind: bool) -> str:
+    """What a marker writes and reads. The line break between it and bare text is a part of it."""
+    bare, written = piece.strip(), _string(piece)
+    if before and piece.startswith("\n") and bare:
+        initial = pattern(bare[:1])
+        return f"{written} | /(?:\\n{initial}|{initial}){pattern(bare[1:])}{look}/"
+    if behind and bare and piece != piece.rstrip():
+        return f"{written} | /{pattern(piece.rstrip())}{pattern(piece[len(piece.rstrip())])}?/"
+    if look or not bare:  # white space that is not ignored before what follows belongs to the marker
+        read = bare if look.startswith("(?=\\s") else piece.lstrip()
+        return f"{written} | /{pattern(read or piece)}{look}/"
+    if bare.startswith('"') and bare.endswith(":"):
+        return rf"{written} | /{pattern(bare[:-1].rstrip())}\s{{0,99}}:/"
+    return written if piece == bare else f"{written} | {_string(bare)}"
+
+
+def _string(text: str) -> str:
+    """Text as a string of a grammar."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") + '"'
+
+
+def pattern(text: str) -> str:
+    """Text as a regular expression of a grammar."""
+    return re.sub(r"([.^$*+?{}\[\]|()\\\/])", r"\\\1", text).replace("\n", "\\n").replace("\t", "\\t")

@@ -59,7 +59,7 @@ def load(path: Path) -> Case:
 
 def cases(checkout: Checkout, format: str = "*") -> list[Case]:
     """The cases of a format, or of all, by format, kind and name."""
-    return [load(path) for path in sorted(checkout.corpus.glob(f"{format}/*/*.txt"))]
+    return [load(path) for path in checkout.case_files(format)]
 
 
 def sources(checkout: Checkout, format: str) -> dict[str, Any]:

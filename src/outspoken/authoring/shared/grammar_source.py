@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from outspoken.grammar.header import HeaderField, header_fields
+from outspoken.grammar.sources import own_folder
+
 #: A string or a regular expression in a grammar.
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"i?|/(?!/)(?:[^/\\\n]|\\.)+/[a-z]*')
 
 _DEFINED = re.compile(r"^([?!]?)(\w+)(?:\{[^}]*\})?(?:\.-?\d+)?[ \t]*:", re.MULTILINE)
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _ALIAS = re.compile(r"->\s*(\w+)")
-_FIELD = re.compile(r"//[ ]([A-Za-z_]\w*):(?=\s)")
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|/(?!/)(?:[^/\\\n]|\\.)+/)|(?://|#)[^\n]*')
 _IMPORT = re.compile(r"^%import[ \t]+(\.*)([\w.]+?)(?:\.(\w+)(?:[ \t]*->[ \t]*(\w+))?|[ \t]*\(([^)]*)\))[ \t]*$", re.M)
 _IGNORE = re.compile(r"^%ignore[ \t]+(\w+)[ \t]*$", re.MULTILINE)
@@ -58,14 +60,6 @@ class Import(NamedTuple):
     known_as: str
     span: tuple[int, int]
     dotted: str = ""
-
-
-class Field(NamedTuple):
-    """A field of the header: its key, the span of that, and the span of all that the field says."""
-
-    key: str
-    key_span: tuple[int, int]
-    span: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -126,10 +120,15 @@ class Source:
         return [*self.definitions, *self.overrides]
 
     def imported_file(self, imported: Import) -> Path | None:
-        """The file that an import speaks of, whether it is there or not; None for one of Lark's own."""
+        """The file that an import speaks of: beside this one, or of the library's own, whether it is there or not.
+
+        None for one of Lark's own.
+        """
         if not imported.relative:
             return None
-        return self.path.parent.joinpath(*imported.dotted.split(".")).with_suffix(".lark")
+        name = Path(*imported.dotted.split(".")).with_suffix(".lark")
+        beside, own = self.path.parent / name, own_folder() / name
+        return own if own.is_file() and not beside.is_file() else beside
 
     def resolve(self, name: str) -> tuple[Source, Definition] | None:
         """Where a rule or terminal is defined: here, or in a file that is imported, directly or through another one.
@@ -149,22 +148,11 @@ class Source:
         return None
 
     @cached_property
-    def fields(self) -> list[Field]:
-        """The fields of the header in the order of the file, also those that it may not have."""
-        found: list[Field] = []
-        at = 0
-        for line in self.text.splitlines(keepends=True):
-            if not line.startswith("//"):
-                break
-            end = at + len(line.rstrip())
-            if match := _FIELD.match(line):
-                found.append(Field(match[1], (at + match.start(1), at + match.end(1)), (at + match.start(1), end)))
-            elif found:
-                found[-1] = found[-1]._replace(span=(found[-1].span[0], end))
-            at += len(line)
-        return found
+    def fields(self) -> list[HeaderField]:
+        """The fields of the header in the order of the file, also those that no header has."""
+        return header_fields(self.text)
 
-    def field(self, key: str) -> Field | None:
+    def field(self, key: str) -> HeaderField | None:
         """The first field of the header with this key."""
         return next((field for field in self.fields if field.key == key), None)
 

@@ -10,24 +10,25 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from cloup import argument, option_group
 
-from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import READING, Reading, json_option, reading_options
-from outspoken.cli.types import Choice, File, Name, Number, provider_names
+from outspoken.cli.framework import command
+from outspoken.cli.options import Reading, format_option, json_option, option, reading_options
+from outspoken.cli.types import File, Name, positive, provider_names
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
 from outspoken.terminal.inputs import read_json
+from outspoken.terminal.progress import ProgressLine
 
 if TYPE_CHECKING:
     from outspoken.batch import BatchOptions, Summary
 
 _COLUMNS = {
-    "text-column": "the column of the responses, or of a provider's bodies; `a.b` leads into objects, `.` is the line",
+    "text-column": "the column of responses or a provider's bodies; `a.b` leads into objects, `.` is the line",
     "format-column": "a column with the format of each row",
     "id-column": "a column that is kept as `id`",
     "tools-column": "a column with the tools of each row: a list, or JSON text",
@@ -41,80 +42,57 @@ class _TerminatedError(BaseException):
     """The process was asked to end."""
 
 
-def _column_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Declare an option for each column, and pass their values as `columns`."""
-
-    @wraps(function)
-    def with_columns(**given: Any) -> int:
-        columns = {name: given.pop(name.replace("-", "_")) for name in _COLUMNS}
-        return function(columns={name.replace("-", "_"): value for name, value in columns.items()}, **given)
-
-    found = with_columns
-    for name, words in reversed(_COLUMNS.items()):
-        default = "text" if name == "text-column" else None
-        found = option(f"--{name}", metavar="C", default=default, section="Columns", help=words)(found)
-    return found
-
-
 _KEEP = "a column to keep, with or without a type: NAME, NAME:json, :string, :int64, :float64, :bool; may be repeated"
 
 
-@declare(
+def _column(name: str, words: str) -> Callable[[Any], Any]:
+    """Declare the option of a column."""
+    return option(f"--{name} C", words, **({"default": "text"} if name == "text-column" else {}))
+
+
+@command(
     "batch",
     "Read files of responses with every core, into a folder of results."
     "\n\nIN is a file of JSON lines (also .gz, .zst) or of Parquet, a folder, or a pattern.",
-    [
-        ("outspoken batch logs/ --out parsed/", "all files of a folder; the text is in the column `text`"),
-        ("outspoken batch a.jsonl.gz -o parsed/ -f hermes --id-column id", "one file in a known format"),
-        ("outspoken stats parsed/", "the summary, again"),
-    ],
+    ("outspoken batch logs/ --out parsed/", "all files of a folder; the text is in the column `text`"),
+    ("outspoken batch a.jsonl.gz -o parsed/ -f hermes --id-column id", "one file in a known format"),
+    ("outspoken stats parsed/", "the summary, again"),
 )
-@click.argument("inputs", nargs=-1, required=True, metavar="IN...", type=File())
-@option(
-    "-o",
-    "--out",
-    required=True,
-    metavar="DIR",
-    type=File(),
-    section=OUTPUT,
-    help="the folder of the results",
+@argument("inputs", nargs=-1, required=True, metavar="IN...", type=File())
+@reading_options(
+    option("-P --provider NAME", "the rows are bodies of this provider's responses", Name(provider_names)),
+    format=format_option(default=None, shown="auto"),
 )
-@reading_options(format=None, format_help="a format's name or alias, or auto; default: auto")
-@_column_options
-@option("-P", "--provider", type=Name(provider_names, "provider"), metavar="NAME", section=READING,
-        help="the rows are bodies of this provider's responses")  # fmt: skip
-@option("--keep", multiple=True, metavar="C", section="Columns", help=_KEEP)
-@option("--max-chars", type=Number(), default=16_000_000, metavar="N", section="Limits",
-        help="longer responses are not read; default: 16000000")  # fmt: skip
-@option("--row-timeout", type=Number(fraction=True), default=60.0, metavar="SECONDS", section="Limits",
-        help="a row that takes longer is not read; default: 60")  # fmt: skip
-@option("--workers", type=Number(), metavar="N", section="Limits",
-        help="the number of processes; default: one for each core")  # fmt: skip
-@option("--unit-bytes", type=Number(), metavar="N", section="Limits", help="how much of the input makes one part")
-@option("--output", type=Choice(("parquet", "jsonl")), default="parquet", metavar="TYPE", section=OUTPUT,
-        help="parquet or jsonl; default: parquet")  # fmt: skip
-@option("--restart", is_flag=True, section=OUTPUT, help="remove the results that are in DIR, and begin again")
-@json_option("write the summary as JSON")
+@option_group(
+    "Columns",
+    *[_column(name, words) for name, words in _COLUMNS.items()],
+    option("--keep C", _KEEP, multiple=True),
+)
+@option_group(
+    "Limits",
+    option("--max-chars N", "longer responses are not read", click.IntRange(1), default=16_000_000),
+    option("--row-timeout SECONDS", "a row that takes longer is not read", positive, default=60.0, shown=60),
+    option("--workers N", "the number of processes", click.IntRange(1), shown="one for each core"),
+    option("--unit-bytes N", "how much of the input makes one part", click.IntRange(1)),
+)
+@option_group(
+    "Output",
+    option("-o --out DIR", "the folder of the results", File(), required=True),
+    option("--output TYPE", "parquet or jsonl", click.Choice(("parquet", "jsonl")), default="parquet"),
+    option("--restart", "remove the results that are in DIR, and begin again"),
+    json_option("write the summary as JSON"),
+)
 def run(
-    inputs: tuple[str, ...],
-    out: str,
-    reading: Reading,
-    columns: dict[str, str | None],
-    keep: tuple[str, ...],
-    provider: str | None,
-    max_chars: int,
-    row_timeout: float,
-    as_json: bool,
-    **running: Any,
-) -> int:
+    inputs: tuple[str, ...], out: str, workers: int | None, unit_bytes: int | None, output: str, restart: bool,
+    as_json: bool, **given: Any,
+) -> int:  # fmt: skip
     """Run the batch, and print the summary."""
     from outspoken.batch import StoppedError  # needs no pyarrow, but the other commands need not wait for it
 
     try:
         with _ended_by_signals():
-            options = _options(
-                reading, columns, keep=keep, provider=provider, max_chars=max_chars, row_timeout=row_timeout
-            )
+            options = _options(Reading.of(given), given)
+            running = {"workers": workers, "unit_bytes": unit_bytes, "output": output, "restart": restart}
             summary = _run(inputs, out, options, running)
     except StoppedError as error:
         return _stopped(out, 3, str(error))
@@ -133,19 +111,20 @@ def run(
 
 def _run(inputs: Sequence[str], out: str, options: BatchOptions, running: dict[str, Any]) -> Summary:
     from outspoken.batch import run as run_batch
-    from outspoken.batch.progress import show_progress
+    from outspoken.batch.progress import progress_text
 
-    with show_progress() as show:
-        return run_batch(inputs, out, options, progress=show, **running)
+    text = progress_text()
+    with ProgressLine() as line:
+        return run_batch(inputs, out, options, progress=lambda now: line.show(text(now)), **running)
 
 
-def _options(reading: Reading, columns: dict[str, str | None], **given: Any) -> BatchOptions:
-    """The options of a batch. Raises UsageError for those that are not valid."""
+def _options(reading: Reading, given: dict[str, Any]) -> BatchOptions:
+    """The options of a batch; those of columns and limits have the same names. Raises UsageError for wrong ones."""
     from outspoken.batch import BatchOptions
 
     if reading.repair is not None:
         given["repair"] = reading.repair
-    given |= {**columns, **reading.known, "format": reading.format, "screen": reading.screen}
+    given |= {**reading.known, "format": reading.format, "screen": reading.screen}
     tools = read_json(reading.tools_file) if reading.tools_file else None
     try:
         return BatchOptions(tools=tools, **given)

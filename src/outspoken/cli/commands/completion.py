@@ -7,9 +7,9 @@ from pathlib import PurePath
 
 import click
 from click.shell_completion import get_completion_class
+from cloup import argument
 
-from outspoken.cli.framework import declare
-from outspoken.cli.types import Choice
+from outspoken.cli.framework import command
 from outspoken.terminal.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -17,23 +17,19 @@ SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_OUTSPOKEN_COMPLETE"
 
 
-@declare(
+@command(
     "completion",
     "Print the script that completes commands, options, formats, providers and files in a shell."
     "\n\nSHELL is bash, zsh or fish; by default the one that the variable SHELL names.",
-    [
-        ('eval "$(outspoken completion bash)"', "in ~/.bashrc; for zsh the same in ~/.zshrc, with zsh"),
-        ("outspoken completion fish > ~/.config/fish/completions/outspoken.fish", "for fish, once"),
-    ],
+    ('eval "$(outspoken completion bash)"', "in ~/.bashrc; for zsh the same in ~/.zshrc, with zsh"),
+    ("outspoken completion fish > ~/.config/fish/completions/outspoken.fish", "for fish, once"),
 )
-@click.argument("shell", required=False, type=Choice(SHELLS), metavar="[SHELL]")
+@argument("shell", required=False, type=click.Choice(SHELLS), metavar="[SHELL]")
 def run(shell: str | None) -> int:
     """Print the script."""
-    shell = shell or PurePath(os.environ.get("SHELL", "")).name
-    kind = get_completion_class(shell)
+    kind = get_completion_class(shell or PurePath(os.environ.get("SHELL", "")).name)
     if kind is None:
         raise UsageError(f"which shell? Name it: `outspoken completion {'|'.join(SHELLS)}`")
-    program = click.get_current_context().find_root().command
-    made = kind(program, {}, "outspoken", VARIABLE)
+    made = kind(click.get_current_context().find_root().command, {}, "outspoken", VARIABLE)
     click.echo(made.source_template % made.source_vars())
     return 0

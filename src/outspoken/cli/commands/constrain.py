@@ -6,11 +6,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from cloup import argument, option_group
 
-from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import format_option, json_option, prefix_option, unescaped
+from outspoken.cli.framework import command
+from outspoken.cli.options import format_option, json_option, option, prefix_option
 from outspoken.cli.results import print_json
-from outspoken.cli.types import Choice, File, Name, Number, ScreenSize, format_names
+from outspoken.cli.types import File, Name, format_names, screen_size
 from outspoken.results.errors import ConstraintError, OutspokenError
 from outspoken.results.snippet import visible
 from outspoken.terminal.errors import UsageError
@@ -23,49 +24,41 @@ if TYPE_CHECKING:
 TARGETS = ("llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp")
 
 
-@declare(
+@command(
     "constrain",
     "Write the grammar that keeps a model to a format and its tools, for an engine or a server.",
-    [
-        ("outspoken constrain hermes -T tools.json --target gbnf", "a grammar for llama.cpp"),
-        ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
-    ],
+    ("outspoken constrain hermes -T tools.json --target gbnf", "a grammar for llama.cpp"),
+    ("outspoken constrain ui_tars --action all --target vllm", "the fields of a request to vLLM"),
 )
-@click.argument("name", metavar="[FORMAT]", required=False, type=Name(format_names))
-@format_option(default=None, words="the format, in place of FORMAT")
-@option("--target", required=True, type=Choice(TARGETS), metavar="NAME", section=OUTPUT,
-        help=f"what it is written for: {', '.join(TARGETS)}")  # fmt: skip
-@option("-T", "--tools", metavar="FILE", type=File(), section="Allowed",
-        help="a JSON list of the tools that the model is given")  # fmt: skip
-@option("--action", multiple=True, metavar="NAME", section="Allowed",
-        help="a GUI action: a type (`click`), a word of the format, or all; may be repeated")  # fmt: skip
-@option("-s", "--screen", type=ScreenSize(), metavar="WxH", section="Allowed",
-        help="the screen's size in pixels, on which points lie, such as 1280x720")  # fmt: skip
-@option("--tool-choice", default="auto", metavar="CHOICE", section="Allowed",
-        help="auto, none, required or the name of a tool; default: auto")  # fmt: skip
-@option("--parallel/--no-parallel", default=True, section="Allowed", help="allow several calls; default: yes")
-@option("--reasoning", type=Choice(("free", "none", "required")), default="free", metavar="KIND", section="Allowed",
-        help="free, none or required; default: free")  # fmt: skip
-@option("--max-calls", type=Number(least=None), metavar="N", section="Allowed", help="at most so many calls")
-@prefix_option
-@option("--special-token", multiple=True, metavar="TOKEN", section="Tokens",
-        help="a marker that is one token of the model; may be repeated")  # fmt: skip
-@option("--tokenizer", metavar="FILE", type=File(), section="Tokens",
-        help="a tokenizer.json, which names the special tokens")  # fmt: skip
-@option("--strict", is_flag=True, section=OUTPUT, help="fail if something of the tools' schemas is not enforced")
-@json_option("write format, target, constraint and warnings as JSON")
+@argument("name", metavar="[FORMAT]", required=False, type=Name(format_names))
+@option_group("Reading", format_option("the format, in place of FORMAT", default=None), prefix_option)
+@option_group(
+    "Allowed",
+    option("-T --tools FILE", "a JSON list of the tools that the model is given", File()),
+    option(
+        "--action NAME", "an action: a type (`click`), a word of the format, or all; may be repeated", multiple=True
+    ),
+    option("-s --screen WxH", "the screen's size in pixels, on which points lie, such as 1280x720", screen_size),
+    option("--tool-choice CHOICE", "auto, none, required or the name of a tool", default="auto"),
+    option("--parallel/--no-parallel", "allow several calls", default=True),
+    option("--reasoning KIND", "free, none or required", click.Choice(("free", "none", "required")), default="free"),
+    option("--max-calls N", "at most so many calls", int),
+)
+@option_group(
+    "Tokens",
+    option("--special-token TOKEN", "a marker that is one token of the model; may be repeated", multiple=True),
+    option("--tokenizer FILE", "a tokenizer.json, which names the special tokens", File()),
+)
+@option_group(
+    "Output",
+    option("--target NAME", f"what it is written for: {', '.join(TARGETS)}", click.Choice(TARGETS), required=True),
+    option("--strict", "fail if something of the tools' schemas is not enforced"),
+    json_option("write format, target, constraint and warnings as JSON"),
+)
 def run(
-    name: str | None,
-    format: str | None,
-    target: str,
-    tools: str | None,
-    action: tuple[str, ...],
-    prefix: str | None,
-    special_token: tuple[str, ...],
-    tokenizer: str | None,
-    as_json: bool,
-    **wanted: Any,
-) -> int:
+    name: str | None, format: str | None, target: str, tools: str | None, action: tuple[str, ...],
+    special_token: tuple[str, ...], tokenizer: str | None, as_json: bool, **wanted: Any,
+) -> int:  # fmt: skip
     """Print the constraint; what it does not enforce goes to standard error."""
     made = _constraint(
         _the_one(name, format),
@@ -73,7 +66,6 @@ def run(
         tools=read_tools(tools) if tools else None,
         actions=True if action == ("all",) else list(action) or None,
         special_tokens=list(special_token),
-        prefix=unescaped(prefix),
         **wanted,
     )
     try:

@@ -4,55 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import (
-    FILES_HELP,
-    Inputs,
-    Reading,
-    Source,
-    color_option,
-    input_options,
-    json_option,
-    reading_options,
-)
+from outspoken.cli.framework import command
+from outspoken.cli.options import FILES_HELP, Reading, Source, input_options, option, output_options, sources
 from outspoken.cli.results import exit_code, print_json, print_title
 from outspoken.cli.types import Name
 from outspoken.grammar import registry
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.parser import Parser
-from outspoken.results.errors import ResponseError
 from outspoken.terminal.explain import explanation, tree_view
 from outspoken.terminal.outputs import print_lines
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
+    from outspoken.viewer.tree import Node
+    from outspoken.viewer.view import View
 
-    from outspoken.results.replies import Reply
 
-
-@declare(
+@command(
     "explain",
     "Show a response part by part, the formats that match it, and why." + FILES_HELP,
-    [
-        ("outspoken explain response.txt", "name the parts, and the formats that fit"),
-        ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),
-    ],
+    ("outspoken explain response.txt", "name the parts, and the formats that fit"),
+    ("outspoken explain --tree -t 'Action: wait()'", "the rules and tokens of the grammar"),
 )
-@input_options
-@reading_options()
-@option("--tree", is_flag=True, section=OUTPUT, help="show the rules and tokens of the format's grammar")
-@option(
-    "--tolerant-grammar", type=Name(registry.names), metavar="FORMAT", section=OUTPUT,
-    help="show the grammar that damaged responses of a format are read with, and no response",
-)  # fmt: skip
-@json_option("write the reply with candidates or tree as JSON; a line for each of several files")
-@color_option
-def run(inputs: Inputs, reading: Reading, tree: bool, tolerant_grammar: str | None, as_json: bool, color: str) -> int:
+@input_options()
+@output_options(
+    "write the reply with candidates or tree as JSON; a line for each of several files",
+    option("--tree", "show the rules and tokens of the format's grammar"),
+    option(
+        "--tolerant-grammar FORMAT",
+        "show the grammar that damaged responses of a format are read with, and no response",
+        Name(registry.names),
+    ),
+)
+def run(
+    files: tuple[str, ...], text: str | None, tree: bool, tolerant_grammar: str | None, as_json: bool, color: str,
+    **given: Any,
+) -> int:  # fmt: skip
     """Explain each source, and return the highest exit code."""
     if tolerant_grammar:
         return _show_grammar(tolerant_grammar, as_json)
-    parser, sources = reading.parser(), inputs.sources()
-    return max([0, *[_explain(source, parser, reading, tree, as_json, color, len(sources) > 1) for source in sources]])
+    reading = Reading.of(given)
+    parser, responses = reading.parser(), sources(files, text)
+    several = len(responses) > 1
+    return max([0, *[_explain(source, parser, reading, tree, as_json, color, several) for source in responses]])
 
 
 def _show_grammar(name: str, as_json: bool) -> int:
@@ -71,40 +64,47 @@ def _explain(
 ) -> int:
     text = source.read()
     reply = parser.parse(text, **reading.known)
-    tree = _tree(parser, reading, reply) if with_tree else None
+    view = _view(text, reading, parser) if with_tree else None
     candidates = [] if with_tree else detect(text, tools=parser.tools)
-    named = reading.format != "auto"
     if as_json:
         found: dict[str, Any] = {"file": source.name} if is_one_of_many else {}
         found["reply"] = reply.model_dump(mode="json")
-        if with_tree:
-            found["tree"] = tree and tree_as_json(tree)
+        if view is not None:
+            found["tree"] = {"rule": "start", "span": [0, len(view.raw)], "children": tree_as_json(view, view.tree)}
         else:
             found["candidates"] = [one.model_dump(mode="json") for one in candidates]
         print_json(found, indent=None if is_one_of_many else 2)
         return exit_code(reply)
     print_title(source.name if is_one_of_many else None)
-    shown = tree_view(reply, tree, named=named) if with_tree else explanation(reply, candidates, named=named)
+    shown = explanation(reply, candidates, named=reading.format != "auto") if view is None else tree_view(view)
     print_lines(shown, color)
     return exit_code(reply)
 
 
-def _tree(parser: Parser, reading: Reading, reply: Reply) -> Tree[Token] | None:
-    """Return the tree of a response in the format that it was read in; None if the grammar refuses a part of it."""
-    from outspoken.parsing.tree_parser import parse_tree  # imports Lark, which the other commands need not wait for
+def _view(text: str, reading: Reading, parser: Parser) -> View:
+    from outspoken.viewer.view import show  # the other commands need not wait for it
 
-    try:
-        return parse_tree(reply.raw, reply.format or registry.PLAIN, prefix=reading.prefix, tools=parser.tools)
-    except ResponseError:
-        return None
+    return show(
+        text,
+        "",
+        reading.format or "auto",
+        prefix=reading.prefix,
+        finish_reason=reading.finish_reason,
+        tools=parser.tools,
+        repair=reading.repair,
+        screen=reading.screen,
+    )
 
 
-def tree_as_json(tree: Tree[Token]) -> dict[str, Any]:
+def tree_as_json(view: View, nodes: list[Node | int]) -> list[dict[str, Any]]:
     """A tree as JSON: rules have `rule`, `span` and `children`, tokens `token`, `span` and `text`."""
-    children = [_token(child) if isinstance(child, str) else tree_as_json(child) for child in tree.children]
-    span = None if tree.meta.empty else [tree.meta.start_pos, tree.meta.end_pos]
-    return {"rule": str(tree.data), "span": span, "children": children}
-
-
-def _token(token: Token) -> dict[str, Any]:
-    return {"token": token.type, "span": [token.start_pos, token.end_pos], "text": str(token)}
+    found: list[dict[str, Any]] = []
+    for node in nodes:
+        if isinstance(node, int):
+            token = view.tokens[node]
+            text = view.text.slice(token.start, token.end)
+            found.append({"token": token.name, "span": [token.start, token.end], "text": text})
+        else:
+            children = tree_as_json(view, node.children)
+            found.append({"rule": node.name, "span": list(view.span(node)), "children": children})
+    return found

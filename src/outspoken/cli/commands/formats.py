@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import click
+from cloup import argument
 
-from outspoken.cli.framework import declare
+from outspoken.cli.framework import command
 from outspoken.cli.options import json_option
 from outspoken.cli.results import print_json
 from outspoken.cli.types import Name, format_names
@@ -13,13 +13,14 @@ from outspoken.parsing.inspection import FormatInfo, formats
 from outspoken.results.snippet import visible
 
 
-@declare(
+@command(
     "formats",
     "List the formats: their names, the models that write them, and their aliases."
     "\n\nNAME is a format's name or alias. Formats that are named are shown with an example.",
-    [("outspoken formats", "all formats"), ("outspoken formats hermes --json", "one of them, as JSON")],
+    ("outspoken formats", "all formats"),
+    ("outspoken formats hermes --json", "one of them, as JSON"),
 )
-@click.argument("names", metavar="[NAME]...", nargs=-1, type=Name(format_names))
+@argument("names", metavar="[NAME]...", nargs=-1, type=Name(format_names))
 @json_option("write the list as JSON")
 def run(names: tuple[str, ...], as_json: bool) -> int:
     """Print the list."""

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outspoken.cli.framework import OUTPUT, declare, option
-from outspoken.cli.options import (
-    FILES_HELP,
-    READING,
-    Inputs,
-    Reading,
-    color_option,
-    input_options,
-    json_option,
-    reading_options,
-)
-from outspoken.cli.registries import load_registry
+import click
+from click.shell_completion import CompletionItem
+
+from outspoken.cli.framework import Command, command
+from outspoken.cli.options import FILES_HELP, Reading, input_options, option, output_options, sources
 from outspoken.cli.results import exit_code, print_event, print_reply, print_title
-from outspoken.cli.types import Number
 from outspoken.results.events import Done, Event
 from outspoken.results.printing import one_line
 from outspoken.terminal.errors import UsageError
@@ -27,42 +20,55 @@ from outspoken.terminal.inputs import CHUNK_SIZE
 from outspoken.terminal.outputs import print_lines
 
 if TYPE_CHECKING:
-    from outspoken.payloads import PayloadParser
+    from outspoken.payloads import PayloadParser, PayloadRegistry
 
 
-@declare(
+class _Parse(Command):
+    """The command; the value of `--stream` may be left out. Only a number counts as one, so that a file may follow."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give `--stream` its value, as click takes it."""
+        end = args.index("--") if "--" in args else len(args)
+        for at, (word, following) in enumerate(zip(args[:end], [*args[1:], ""], strict=False)):
+            if word == "--stream" and not following.lstrip("-").isdecimal():
+                args = [*args[:at], f"--stream={CHUNK_SIZE}", *args[at + 1 :]]
+        return super().parse_args(ctx, args)
+
+
+def _complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """What shells complete behind `--stream`: files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+@command(
     "parse",
     "Parse responses and show their segments: text, reasoning, calls, actions, and what was damaged." + FILES_HELP,
-    [
-        ("outspoken parse response.txt", "detect the format, and show what is in the response"),
-        ("outspoken parse -f hermes -T tools.json --json < response.txt", "a known format, as JSON"),
-        ("outspoken parse -t 'Action: wait()' --stream", "the events of a stream"),
-    ],
+    ("outspoken parse response.txt", "detect the format, and show what is in the response"),
+    ("outspoken parse -f hermes -T tools.json --json < response.txt", "a known format, as JSON"),
+    ("outspoken parse -t 'Action: wait()' --stream", "the events of a stream"),
+    kind=_Parse,
 )
-@input_options
-@reading_options()
-@option("--payloads", metavar="MODULE:NAME", section=READING, help="a payload registry, or a function that returns one")
-@option("--page", metavar="NAME", section=READING, help="the page of `--payloads`; default: all payloads")
-@option(
-    "--stream", type=Number(), optional_value=CHUNK_SIZE, metavar="[N]", section=OUTPUT,
-    help="show events as they arrive, one a line; reads at most N bytes at once",
+@input_options(
+    option("--payloads MODULE:NAME", "a payload registry, or a function that returns one"),
+    option("--page NAME", "the page of `--payloads`", shown="all payloads"),
+)
+@output_options(
+    "write the reply as JSON, or events as JSON lines; a line for each of several files",
+    option(
+        "--stream [N]", "show events as they arrive, one a line; reads at most N bytes at once", click.IntRange(1),
+        shell_complete=_complete_files,
+    ),
 )  # fmt: skip
-@json_option("write the reply as JSON, or events as JSON lines; a line for each of several files")
-@color_option
 def run(
-    inputs: Inputs,
-    reading: Reading,
-    payloads: str | None,
-    page: str | None,
-    stream: int | None,
-    as_json: bool,
-    color: str,
-) -> int:
+    files: tuple[str, ...], text: str | None, payloads: str | None, page: str | None, stream: int | None, as_json: bool,
+    color: str, **given: Any,
+) -> int:  # fmt: skip
     """Parse each source, and return the highest exit code."""
+    reading = Reading.of(given)
     parser = _payload_parser(reading, payloads, page) if payloads or page else reading.parser()
-    sources, codes = inputs.sources(), [0]
-    for source in sources:
-        name = source.name if len(sources) > 1 else None
+    responses, codes = sources(files, text), [0]
+    for source in responses:
+        name = source.name if len(responses) > 1 else None
         if stream:
             print_title(name, as_json=as_json)
             codes.append(_print_events(parser.stream(source.chunks(stream), **reading.known), as_json, name))
@@ -82,9 +88,32 @@ def _payload_parser(reading: Reading, payloads: str | None, page: str | None) ->
     if not payloads or reading.format != "auto" or reading.tools_file or reading.screen:
         raise UsageError("`--page` needs `--payloads`; neither can be used with `--format`, `--tools` or `--screen`")
     try:
-        return load_registry(payloads).parser(page, repair=reading.repair)
+        return _load_registry(payloads).parser(page, repair=reading.repair)
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def _load_registry(named: str) -> PayloadRegistry:
+    """Load the registry `module:name`, or the one that the function of that name returns.
+
+    Modules in the working directory are found, too. Raises UsageError if there is no registry.
+    """
+    from pkgutil import resolve_name  # neither is needed without payloads
+
+    from outspoken.payloads import PayloadRegistry
+
+    if ":" not in named.strip(":"):
+        raise UsageError(f"`{named}` is not a registry; write it as `module:name`")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = resolve_name(named)
+        registry = found() if callable(found) else found
+    except Exception as error:
+        raise UsageError(f"cannot load `{named}`: {type(error).__name__}: {error}") from error
+    if not isinstance(registry, PayloadRegistry):
+        raise UsageError(f"`{named}` is of type {type(registry).__name__}; expected a PayloadRegistry")
+    return registry
 
 
 def _print_events(events: Iterable[Event], as_json: bool, name: str | None) -> int:

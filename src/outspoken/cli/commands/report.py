@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import click
+from cloup import argument
 
-from outspoken.cli.framework import declare, option
-from outspoken.cli.options import json_option
+from outspoken.cli.framework import command
+from outspoken.cli.options import json_option, option
 from outspoken.cli.results import print_json
 from outspoken.cli.types import File
 from outspoken.results.snippet import visible
 
 
-@declare(
+@command(
     "report",
     "Write a page of HTML about a folder of results of `outspoken batch`.",
-    [("outspoken report parsed/", "write parsed/report.html"), ("outspoken report parsed/ -o page.html", "elsewhere")],
+    ("outspoken report parsed/", "write parsed/report.html"),
+    ("outspoken report parsed/ -o page.html", "elsewhere"),
 )
-@click.argument("folder", metavar="DIR", type=File())
-@option("-o", "--out", metavar="FILE", type=File(), help="the page; default: report.html in DIR")
-@option("--time-column", metavar="C", help="a kept column of times: damage is shown over time, and not by file")
-@option("--partial", is_flag=True, help="report what is done of a batch that is not complete")
+@argument("folder", metavar="DIR", type=File())
+@option("-o --out FILE", "the page", File(), shown="report.html in DIR")
+@option("--time-column C", "a kept column of times: damage is shown over time, and not by file")
+@option("--partial", "report what is done of a batch that is not complete")
 @json_option("write the path of the page as JSON")
 def run(folder: str, out: str | None, time_column: str | None, partial: bool, as_json: bool) -> int:
     """Write the page, and print its path."""

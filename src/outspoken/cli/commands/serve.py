@@ -8,9 +8,11 @@ import socket
 from collections.abc import Callable
 from typing import Any, cast
 
-from outspoken.cli.framework import declare, option
-from outspoken.cli.options import format_option
-from outspoken.cli.types import Choice, Number
+import click
+from cloup import option_group
+
+from outspoken.cli.framework import command
+from outspoken.cli.options import format_option, option
 from outspoken.serving.settings import UPSTREAMS, ServerSettings
 from outspoken.terminal.errors import UsageError
 
@@ -25,41 +27,38 @@ _LIMITS = {
 }
 
 
-def _limits(run: Callable[..., int]) -> Callable[..., int]:
-    """Declare an option for each limit."""
-    for name, words in reversed(_LIMITS.items()):
-        default = cast("float", getattr(ServerSettings, name))
-        kind = Number(least=None) if isinstance(default, int) else float  # the settings refuse what is too small
-        run = option(
-            f"--{name.replace('_', '-')}", name, type=kind, default=default, metavar="N", section="Limits",
-            help=f"{words}; default: {default:.15g}",
-        )(run)  # fmt: skip
-    return run
+def _limit(name: str, words: str) -> Callable[[Any], Any]:
+    """Declare the option of a limit; the settings refuse what is too small."""
+    default = cast("float", getattr(ServerSettings, name))
+    return option(f"--{name.replace('_', '-')} N", words, type(default), default=default, shown=f"{default:.15g}")
 
 
-@declare(
+@command(
     "serve",
     "Run a proxy that reads calls and reasoning from the raw text of a server.",
-    [
-        ("outspoken serve --upstream http://localhost:8000 -f hermes", "in front of vLLM, on port 8080"),
-        ("outspoken serve --upstream http://localhost:8000 -f hermes --constrain vllm", "and constrain its calls"),
-    ],
+    ("outspoken serve --upstream http://localhost:8000 -f hermes", "in front of vLLM, on port 8080"),
+    ("outspoken serve --upstream http://localhost:8000 -f hermes --constrain vllm", "and constrain its calls"),
 )
-@option("-u", "--upstream", required=True, metavar="URL", section="Server",
-        help="the server's base URL, as clients take it")  # fmt: skip
-@option("--host", default="127.0.0.1", metavar="NAME", section="Server", help="default: 127.0.0.1")
-@option("--port", type=Number(least=0, most=65535), default=8080, metavar="N", section="Server", help="default: 8080")
-@option("--log-requests/--no-log-requests", default=True, section="Server",
-        help="write a line for each request to standard error; default: yes")  # fmt: skip
-@format_option(words="the format of the model's output: a name or alias, or auto")
-@option("--reasoning-field", default="reasoning_content", metavar="NAME", section="Responses",
-        help="the field for reasoning; default: reasoning_content")  # fmt: skip
-@option("--action-tool", metavar="NAME", section="Responses", help="export GUI actions as calls of a tool of this name")
-@option("--constrain", type=Choice(UPSTREAMS), metavar="KIND", section="Responses",
-        help=f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}")  # fmt: skip
-@option("--constrain-strict", is_flag=True, section="Responses",
-        help="reject a request that cannot be constrained, or not in everything")  # fmt: skip
-@_limits
+@option_group(
+    "Server",
+    option("-u --upstream URL", "the server's base URL, as clients take it", required=True),
+    option("--host NAME", "the address to listen on", default="127.0.0.1"),
+    option("--port N", "the port to listen on", click.IntRange(0, 65535), default=8080),
+    option("--log-requests/--no-log-requests", "write a line for each request to standard error", default=True),
+)
+@option_group("Reading", format_option("the format of the model's output: a name or alias, or auto"))
+@option_group(
+    "Responses",
+    option("--reasoning-field NAME", "the field for reasoning", default="reasoning_content"),
+    option("--action-tool NAME", "export GUI actions as calls of a tool of this name"),
+    option(
+        "--constrain KIND",
+        f"constrain requests with tools, for an upstream of this kind: {', '.join(UPSTREAMS)}",
+        click.Choice(UPSTREAMS),
+    ),
+    option("--constrain-strict", "reject a request that cannot be constrained, or not in everything"),
+)
+@option_group("Limits", *[_limit(name, words) for name, words in _LIMITS.items()])
 def run(host: str, port: int, **settings: Any) -> int:
     """Serve until the process is asked to stop."""
     from outspoken.serving.run import run as serve

@@ -7,11 +7,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, get_args
 
-from outspoken.cli.framework import declare, option
-from outspoken.cli.options import READING, Reading, files_argument, given_files, json_option, reading_options
-from outspoken.cli.types import Choice
+import click
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+
+from outspoken.cli.framework import command
+from outspoken.cli.options import (
+    Reading,
+    files_argument,
+    format_option,
+    given_files,
+    json_option,
+    option,
+    reading_options,
+)
 from outspoken.grammar import registry
 from outspoken.parsing.parser import Parser
 from outspoken.processing.processor import ResponseProcessor
@@ -22,50 +32,48 @@ from outspoken.results.snippet import visible
 from outspoken.terminal.inputs import read_text
 from outspoken.terminal.progress import ProgressLine
 
-#: The suffixes of files with a response on each line, and the keys that hold its text.
-_LINE_SUFFIXES, _TEXT_KEYS = (".jsonl", ".ndjson"), ("text", "response")
+#: The suffixes of files with a response on each line.
+_LINE_SUFFIXES = (".jsonl", ".ndjson")
 
 
-class Response(NamedTuple):
-    """A response, with the file and line that it is from."""
+class Response(BaseModel):
+    """A line of a file: a response, and what is known of it."""
 
-    place: str
-    text: str
-    format: str | None
-    prefix: str | None
-    finish_reason: str | None
+    model_config = ConfigDict(strict=True)
 
-
-class LineError(ValueError):
-    """A line is not a response."""
+    text: str | None = Field(validation_alias=AliasChoices("text", "response"))
+    format: str | None = None
+    prefix: str | None = None
+    finish_reason: str | None = None
 
 
-@declare(
+@command(
     "stats",
     "Count how many responses are ok, repaired, truncated or invalid, by format."
     "\n\nFILE is a response. In `.jsonl` files and standard input (`-`), each line is an object with `text` or "
     "`response`, and if need be `format`, `prefix` and `finish_reason`.",
-    [
-        ("outspoken stats responses.jsonl", "an object with `text` on each line"),
-        ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
-        ("outspoken stats parsed/", "the summary of a folder of results of `outspoken batch`"),
-    ],
+    ("outspoken stats responses.jsonl", "an object with `text` on each line"),
+    ("outspoken stats logs/*.txt --json", "files with one response each; the counts as JSON"),
+    ("outspoken stats parsed/", "the summary of a folder of results of `outspoken batch`"),
 )
 @files_argument
-@reading_options(format_help="the format of responses that name none")
-@option("--expect", type=Choice(get_args(Expect)), default="anything", metavar="KIND", section=READING,
-        help=f"what a response must have: {', '.join(get_args(Expect))}; default: anything")  # fmt: skip
-@option("--strict", is_flag=True, section=READING, help="count repairs and warnings as failures")
-@option("--no-recovery", is_flag=True, section=READING, help="repair nothing")
+@reading_options(
+    option(
+        "--expect KIND", f"what a response must have: {', '.join(get_args(Expect))}", click.Choice(get_args(Expect)),
+        default="anything",
+    ),
+    option("--strict", "count repairs and warnings as failures"),
+    option("--no-recovery", "repair nothing"),
+    format=format_option("the format of responses that name none"),
+)  # fmt: skip
 @json_option("write the counts as JSON")
-def run(
-    files: tuple[str, ...], reading: Reading, expect: Expect, strict: bool, no_recovery: bool, as_json: bool
-) -> int:
+def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool, as_json: bool, **given: Any) -> int:
     """Process the responses of all files and print the counts. Other lines are reported and skipped."""
     if len(files) == 1 and os.path.isdir(files[0]):
         from .batch import show_summary
 
         return show_summary(files[0], as_json=as_json)
+    reading = Reading.of(given)
     if reading.format != "auto":
         registry.resolve(reading.format or "")
     settings = ProcessorSettings(
@@ -82,69 +90,51 @@ def run(
     problems = 0
     with ProgressLine("responses") as progress:
         for path in given_files(files):
-            for found in _responses(path):
-                problems += not _count(processor, found, reading, progress)
+            for place, found in _responses(path):
+                problem = found if isinstance(found, str) else _process(processor, found, reading)
+                if problem:
+                    problems += 1
+                    progress.clear()
+                    print(f"outspoken: {visible(' '.join(f'{place}: {problem}'.split()))}", file=sys.stderr)
+                else:
+                    progress.step()
     print(stats.to_json() if as_json else stats.to_table())
     return int(problems > 0)
 
 
-def _count(
-    processor: Callable[[str], ResponseProcessor], found: Response | str, reading: Reading, progress: ProgressLine
-) -> bool:
-    """Process a response. Returns False after printing the problem, if there is one."""
-    problem = found
-    if isinstance(found, Response):
-        try:
-            processor(found.format or reading.format or "auto").process(
-                found.text,
-                prefix=reading.prefix if found.prefix is None else found.prefix,
-                finish_reason=found.finish_reason or reading.finish_reason,
-            )
-        except OutspokenError as error:
-            problem = f"{found.place}: {error}"
-        else:
-            progress.step()
-            return True
-    progress.clear()
-    print(f"outspoken: {visible(' '.join(str(problem).split()))}", file=sys.stderr)
-    return False
+def _process(processor: Callable[[str], ResponseProcessor], found: Response, reading: Reading) -> str | None:
+    """Process a response. Returns the problem, if there is one."""
+    prefix = reading.prefix if found.prefix is None else found.prefix
+    finish_reason = found.finish_reason or reading.finish_reason
+    try:
+        one = processor(found.format or reading.format or "auto")
+        one.process(found.text or "", prefix=prefix, finish_reason=finish_reason)
+    except OutspokenError as error:
+        return str(error)
+    return None
 
 
-def _responses(path: str) -> Iterator[Response | str]:
-    """Read the responses of a file, and a message for each other line. Raises UsageError for an unreadable file."""
+def _responses(path: str) -> Iterator[tuple[str, Response | str]]:
+    """Read the responses of a file with their places, and a message for each other line.
+
+    Raises UsageError for an unreadable file.
+    """
     text, name = read_text(path), "standard input" if path == "-" else path
     if path != "-" and not path.lower().endswith(_LINE_SUFFIXES):
-        yield Response(name, text, None, None, None)
+        yield name, Response(text=text)
         return
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        place = f"{name}:{number}"
-        try:
-            yield _response(line, place)
-        except LineError as error:
-            yield f"{place}: {error}"
+        if line.strip():
+            yield f"{name}:{number}", _response(line)
 
 
-def _response(line: str, place: str) -> Response:
-    """Parse the response on a line. Raises LineError."""
+def _response(line: str) -> Response | str:
+    """The response on a line, or why there is none."""
     try:
-        data: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise LineError(f"this is not JSON: {error.msg} (column {error.colno})") from None
-    except (RecursionError, ValueError):
-        raise LineError("this is not JSON") from None
-    if not isinstance(data, dict):
-        raise LineError(f"this is {_describe(data)}; expected an object with `text` or `response`")
-    known = cast("dict[str, Any]", data)
-    key = next((key for key in _TEXT_KEYS if key in known), None)
-    if key is None:
-        raise LineError("this object has neither `text` nor `response`")
-    for name in (key, "format", "prefix", "finish_reason"):
-        if not isinstance(known.get(name), str | None):
-            raise LineError(f"`{name}` is {_describe(known[name])}; expected a string or null")
-    return Response(place, known[key] or "", known.get("format"), known.get("prefix"), known.get("finish_reason"))
-
-
-def _describe(value: Any) -> str:
-    return "null" if value is None else f"of type {type(value).__name__}"
+        return Response.model_validate(json.loads(line))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join([str(part) for part in first["loc"]])
+        return f"`{place}`: {first['msg']}" if place else f"{first['msg']}; expected an object with `text`"
+    except (ValueError, RecursionError):
+        return "this is not JSON"

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from outspoken.cli.framework import declare, option
-from outspoken.cli.options import (
-    FILES_HELP,
-    READING,
-    Inputs,
-    Reading,
-    color_option,
-    input_options,
-    json_option,
-    reading_options,
-)
+from outspoken.cli.framework import command
+from outspoken.cli.options import FILES_HELP, Reading, format_option, input_options, option, output_options, sources
 from outspoken.cli.results import exit_code, print_event, print_title
 from outspoken.cli.types import Name, provider_names
 from outspoken.providers.errors import ProviderFormatError
@@ -34,37 +25,29 @@ if TYPE_CHECKING:
     from outspoken.results.replies import Reply
 
 
-@declare(
+@command(
     "stream",
     "Show the stream of a provider as it arrives: reasoning, text, calls and usage." + FILES_HELP,
-    [
-        ("curl -sN $URL -d @request.json | outspoken stream -f hermes", "a live stream whose content is in a format"),
-        ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
-    ],
+    ("curl -sN $URL -d @request.json | outspoken stream -f hermes", "a live stream whose content is in a format"),
+    ("outspoken stream --provider anthropic recorded.txt", "a recorded stream"),
 )
-@input_options
-@option(
-    "-P", "--provider", type=Name(provider_names, "provider"), default="openai", metavar="NAME", section=READING,
-    help="the provider of the stream; default: openai",
-)  # fmt: skip
-@reading_options(
-    format=None,
-    format_help="the format of the content: a name or alias, or auto; default: the provider's",
+@input_options(
+    option("-P --provider NAME", "the provider of the stream", Name(provider_names), default="openai"),
+    format=format_option("the format of the content: a name or alias, or auto", default=None, shown="the provider's"),
     finish_reason=False,
 )
-@json_option("write events as JSON lines")
-@color_option
-def run(inputs: Inputs, provider: str, reading: Reading, as_json: bool, color: str) -> int:
+@output_options("write events as JSON lines")
+def run(files: tuple[str, ...], text: str | None, provider: str, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
-    sources, codes = inputs.sources(), [0]
+    reading, responses, codes = Reading.of(given), sources(files, text), [0]
     options: ProviderOptions = {
         "tools": reading.tools,
         "prefix": reading.prefix,
         "repair": reading.repair,
         "screen": reading.screen,
     }
-    for source in sources:
-        name = source.name if len(sources) > 1 else None
+    for source in responses:
+        name = source.name if len(responses) > 1 else None
         print_title(name, as_json=as_json)
         chunks = source.chunks(CHUNK_SIZE)
         stream = stream_response(chunks, provider, reading.format or PROVIDER_FORMAT, **options)

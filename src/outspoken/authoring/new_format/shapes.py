@@ -1,0 +1,456 @@
+"""Finds the calls in responses by their shape, and the markup around them.
+
+There are three shapes: JSON (or Python) is the whole call; a name stands before a JSON object; a name stands before
+keys with values. Whether a shape is right shows when its grammar reads the responses back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from itertools import takewhile
+from typing import Any, NamedTuple, TypeVar, cast
+
+from outspoken.json import scanner
+from outspoken.notations import python_literals
+
+#: A tag, a part of one before or behind a name in it, or a token such as `<|call|>` and `[CALL]`.
+TAG = (
+    r"(?:<[^<>\n\"'=]{1,80}>|<[\w.\-]{1,40}:(?![\w.\-:]*>)|<[^<>\n\"'=]{1,80}=[\"']?|(?<=[^=\s])[\"'](?:\s[^<>\n\"'=]{1,40}=[\"']|[^<>\n]{0,80}>)"
+    r"|(?<=[\w.\-])\s*/?>|\[/?[A-Z][A-Z0-9_]*\])"
+)
+#: The tokens that end a turn, if whoever ran the model left them in.
+END_OF_TURN = re.compile(
+    r"\s*(?:<[|｜][^|｜<>\n]{0,40}(?:end.?of.?|im_end|eot|eom|eos)[^|｜<>\n]{0,40}[|｜]>|</s>|<(?:\w+:)?eos>"
+    r"|<end_of_turn>)\s*\Z",
+    re.IGNORECASE,
+)
+_THINK = r"[<\[]%s[^<>\[\]/\n]{0,30}(?:think|thought|reason)[^<>\[\]\n]{0,30}[>\]]"
+#: Reasoning at the start of a response, or its end where the prompt had opened it.
+_THOUGHT = re.compile(
+    rf"\s*({_THINK % ''}\n*|)((?:(?!{_THINK % ''}).)*?)(\s*{_THINK % '/'}\s*)", re.DOTALL | re.IGNORECASE
+)
+
+_TOKEN = re.compile(rf"\s*(?:{TAG}|```\w*|\"[^\"\n]*\"\s*:|[\[\](){{}},]|(?:(?!{TAG})[^\s\[\](){{}},])+|\S)|\s+\Z")
+#: What belongs to the markup before a call: tags, brackets, keys, a word that begins a line or is glued to a bracket.
+_WORD = r"(?:(?<=\n)|\A)[A-Z][A-Za-z_]{1,30}:|(?<!\w)[A-Za-z]\w{2,30}(?=\[\s*\Z)|(?<=>)\w{2,20}[.:]?\Z"
+_BEFORE = re.compile(rf"(?:{TAG}|```\w*|[\[,;({{]|\"[^\"\n]*\"\s*:|{_WORD})\s*\Z")
+_BEHIND = re.compile(rf"(?:\s*(?:{TAG}|[\])}}]|```))*")
+
+_NAME, _KEY = r"[\w.\-/$@]{1,100}", r"[\w.\-$]{1,100}"
+_ID = rf"(?=[A-Za-z_.\-]{{0,40}}\d){_NAME}"
+_GAP = rf"(?:\s|{TAG}|[:=(]|```\w*)*"
+#: What stands before the arguments of a call: its name, with an id before or behind it, or a number.
+_HEADS = [
+    re.compile(rf".*(?<![\w.\-/$@`]){head}(?P<gap>{_GAP})\Z", re.DOTALL)
+    for head in (
+        rf"(?P<name>{_NAME})[:#](?P<index>\d{{1,9}})",
+        rf"(?P<name>{_NAME})\s*{TAG}\s*(?P<id>{_ID})",
+        rf"(?P<id>{_ID})\s*{TAG}\s*(?P<name>{_NAME})",
+        rf"(?P<name>{_NAME})",
+    )
+]
+#: An argument; in the next one, `key` and `value` are others.
+_TOKENS = r"(?:<[|｜][^|｜<>\n]{1,60}[|｜]>|\[/?[A-Z][A-Z0-9_]*\])"
+_PAIRS = [
+    rf"(?P<open><(?P<t>[^<>\s/=\"']+)>)\s*(?P<key>{_KEY})\s*(?P<mid></(?P=t)>\s*<(?P<u>[^<>\s/=\"']+)>)(?P<value>.*?)"
+    r"(?P<close></(?P=u)>)",
+    rf"(?P<open><(?P<t>[\w.|｜\-]+)(?:=|:|\s[\w\-]+=)[\"']?)(?P<key>{_KEY})(?P<mid>[\"']?(?:\s[^<>\n]{{0,80}})?>)(?!\s*<)"
+    r"(?P<value>.*?)(?P<close></(?P=t)>)",
+    rf"(?P<open><[\w:.|｜\-]+\s[\w\-]+=[\"'])(?P<key>{_KEY})(?P<mid>[\"']\s+[\w\-]+=[\"'])(?P<value>.*?)"
+    r"(?P<close>[\"']\s*/?>)",
+    rf"(?<=\w)(?P<open>{_TOKENS})(?P<key>{_KEY})(?P<mid>{_TOKENS})(?P<value>.*?)(?P<close>{_TOKENS})",
+]
+_LINE = re.compile(
+    rf"^(?P<open>(?!</)[^\w\n]*(?:\w+(?::[ ]?|[ ]))?)(?P<name>{_NAME})(?P<end>[^\w\n>]*)\n"
+    rf"(?P<open_key>[^\w\n]*)(?P<key>\w{{1,64}})(?P<mid>[ ]?(?::|=>|->|=)[ ]?)(?=[^\n])",
+    re.MULTILINE,
+)
+_LAST_LINE = re.compile(r"\n[^\w\n]+(?:\w+[^\w\n]*)?(?=\n|\Z)")
+_REST = re.compile(r"[^\n]*")
+_PYTHON = re.compile(r"(?<![\w.])([A-Za-z_][\w.\-]{0,99})\(")
+_PYTHON_KEY = re.compile(r"\s*,?\s*([A-Za-z_]\w*)\s*=\s*")
+
+
+_T = TypeVar("_T")
+
+
+class UnclearError(Exception):
+    """The given texts do not show how calls are written. The message says what is missing."""
+
+
+class Slot(NamedTuple):
+    """A span of a text with a part of a call: `json`, `python`, `name`, `quoted_name`, `id`, `index`, `object`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class Pair(NamedTuple):
+    """The markup of an argument. `json` says that its value is JSON."""
+
+    open: str
+    mid: str
+    close: str
+    json: bool = False
+
+
+@dataclass
+class Call:
+    """A call in a text: its slots, and its name and the keys of its arguments for comparison.
+
+    `own_keys` are those of a call that is an object. `lead` is the markup before the arguments that stand one by one.
+    """
+
+    slots: tuple[Slot, ...]
+    end: int
+    name: str
+    keys: tuple[str, ...]
+    own_keys: tuple[str, str] = ("name", "arguments")
+    lead: str = ""
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def start(self) -> int:
+        """Where its first slot begins."""
+        return self.slots[0].start
+
+
+@dataclass
+class Shape:
+    """How calls are written. `gaps` is the markup before each slot but the first; `unseen` what no response shows."""
+
+    title: str
+    kinds: tuple[str, ...]
+    gaps: tuple[str, ...]
+    own_keys: tuple[str, str]
+    lead: str = ""
+    pair: Pair | None = None
+    by_line: bool = False
+    open: str = ""
+    close: str = ""
+    section: tuple[str, str] = ("", "")
+    separator: str = ""
+    think: tuple[str, str] | None = None
+    unseen: list[str] = field(default_factory=list[str])
+    #: by the number of the text, the calls that were found
+    calls: list[list[Call]] = field(default_factory=list[list[Call]])
+
+    @property
+    def markup(self) -> dict[str, str]:
+        """All markup by its place."""
+        found = {"before the calls": self.section[0], "before a call": self.open}
+        found |= {f"before its {kind}": gap for kind, gap in zip(self.kinds[1:], self.gaps, strict=True)}
+        if self.pair:
+            found |= {"behind the name": self.lead, "before a key": self.pair.open, "before a value": self.pair.mid}
+            found |= {"behind a value": self.pair.close}
+        found |= {"behind a call": self.close, "between calls": self.separator, "behind the calls": self.section[1]}
+        return {place: markup for place, markup in found.items() if markup}
+
+
+def tokens(markup: str) -> list[str]:
+    """Markup in its smallest parts, each with the white space before it: tags, keys, brackets, words."""
+    return [match[0] for match in _TOKEN.finditer(markup)]
+
+
+def is_tag(token: str) -> bool:
+    """Whether a token is a tag, a part of one, or a token like `<|call|>` and `[CALL]`."""
+    bare = token.strip()
+    return bare.startswith("<") or bare.endswith(">") or bool(re.fullmatch(r"\[/?[A-Z][A-Z0-9_]*\]", bare))
+
+
+class Thought(NamedTuple):
+    """The reasoning at the start of a text: where it starts and ends, and where its closing markup is over."""
+
+    start: int = 0
+    end: int = 0
+    over: int = 0
+
+
+def thought(text: str, reasoning: str | None = None, behind: str = "") -> Thought:
+    """The reasoning of a text, which is known or stands between tags that say so. `behind` is known to follow it."""
+    if reasoning:
+        start = text.find(reasoning)
+        end = start + len(reasoning)
+        return Thought(start, end, text.find(behind, end) if behind else end)
+    match = _THOUGHT.match(text) if reasoning is None else None
+    return Thought(match.start(2) if match[1] else 0, match.end(2), match.end()) if match else Thought()
+
+
+# finding calls
+
+
+def objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """The JSON objects in a text with their spans, each before those in it."""
+    at = text.find("{")
+    while at >= 0:
+        found = scanner.read_at(text, at, 64)
+        if found and isinstance(found[0], dict):
+            yield at, found[1], cast("dict[str, Any]", found[0])
+        at = text.find("{", at + 1)
+
+
+def _json_calls(text: str) -> Iterator[Call]:
+    """Objects with a name, which is a text, and arguments, which are an object; other keys may stand beside them."""
+    end = 0
+    for start, stop, value in objects(text):
+        texts = [key for key, inner in value.items() if isinstance(inner, str) and not key.lower().endswith("id")]
+        given = [key for key, inner in value.items() if isinstance(inner, dict)]
+        named = [key for key in texts if "name" in key] or texts
+        if start >= end and named and len(given) == 1:
+            own = (named[0], given[0])
+            yield Call((Slot("json", start, stop),), stop, value[own[0]], tuple(value[own[1]]), own)
+            end = stop
+
+
+def _keyed_calls(text: str) -> Iterator[Call]:
+    """Objects whose only key is the name of the call, and its value the arguments."""
+    end = 0
+    for start, stop, value in objects(text):
+        name, inner = next(iter(value.items()), ("", None)) if len(value) == 1 else ("", None)
+        if start >= end and isinstance(inner, dict):
+            key = text.index('"', start)
+            behind = (scanner.read_at(text, key, 64) or ("", key))[1]
+            brace = text.index("{", behind)
+            last = text.rindex("}", brace, stop - 1) + 1
+            slots = (Slot("quoted_name", key, behind), Slot("object", brace, last))
+            yield Call(slots, last, name, tuple(cast("dict[str, Any]", inner)))
+            end = stop
+
+
+def _python_calls(text: str) -> Iterator[Call]:
+    """Calls as Python writes them, with keyword arguments."""
+    end = 0
+    for match in _PYTHON.finditer(text):
+        at, keys = match.end(), list[str]()
+        while at >= 0 and (key := _PYTHON_KEY.match(text, at)):
+            value = python_literals.read_at(text, key.end(), 64)
+            at = value[1] if value else -1
+            keys.append(key[1])
+        closed = re.compile(r"\s*,?\s*\)").match(text, at) if at >= 0 else None
+        if match.start() >= end and closed:
+            end = closed.end()
+            yield Call((Slot("python", match.start(), end),), end, match[1], tuple(keys))
+
+
+def _head(text: str, start: int, end: int, pattern: re.Pattern[str]) -> tuple[tuple[Slot, ...], str] | None:
+    """The slots of what stands before the arguments of a call, and the markup behind them."""
+    match = pattern.match(text, max(start, end - 400), end)
+    if match is None:
+        return None
+    slots = [Slot(kind, *match.span(kind)) for kind in pattern.groupindex if kind in ("name", "id", "index")]
+    return tuple(sorted(slots, key=lambda slot: slot.start)), match["gap"]
+
+
+def _named_objects(text: str, pattern: re.Pattern[str]) -> Iterator[Call]:
+    """A name, and behind it a JSON object that holds the arguments."""
+    end = 0
+    for start, stop, value in objects(text):
+        if start < end or (head := _head(text, end, start, pattern)) is None:
+            continue
+        name = next(text[slot.start : slot.end] for slot in head[0] if slot.kind == "name")
+        end = stop
+        yield Call((*head[0], Slot("object", start, stop)), stop, name, tuple(value))
+
+
+def _named_pairs(text: str, first: re.Pattern[str]) -> Iterator[Call]:
+    """A name, and behind it keys and values between tags; the tags of the first argument are those of all."""
+    match = first.search(text)
+    if match is None:
+        return
+    parts = [r"\s*".join(re.escape(t.strip()) for t in tokens(match[part])) for part in ("open", "mid", "close")]
+    mid = r"[\"']?[^<>\n]{0,80}>(?!\Z)" if match["mid"].strip().endswith(">") and "<" not in match["mid"] else parts[1]
+    pair = re.compile(rf"(\s*{parts[0]})\s*({_KEY})\s*({mid})(.*?)({parts[2]})", re.DOTALL)
+    end = 0
+    while one := pair.search(text, end):
+        head = _head(text, end, one.start(), _HEADS[-1])
+        pairs: list[Pair] = []
+        keys: list[str] = []
+        stop = one.end()
+        found: re.Match[str] | None = one
+        while found:
+            value, close = found[4], found[5]
+            if value.startswith("\n") and value.endswith("\n") and len(value) > 2:
+                value, mid_, close = value[1:-1], f"{found[3]}\n", f"\n{close}"
+            else:
+                mid_ = found[3]
+            whole = scanner.read_at(value, 0, 64)
+            is_json = whole is not None and whole[1] == len(value)
+            pairs.append(Pair(found[1], mid_, close, is_json and isinstance(whole[0] if whole else 0, str)))
+            keys.append(found[2])
+            stop = found.end()
+            found = pair.match(text, stop)
+        if head and head[0][0].end > end:
+            [name] = head[0]
+            yield Call((name,), stop, text[name.start : name.end], tuple(keys), lead=head[1], pairs=tuple(pairs))
+        end = stop
+
+
+def _lines(text: str) -> Iterator[Call]:
+    """A line with a name, and behind it lines with a key and a value."""
+    end = 0
+    for match in _LINE.finditer(text):
+        if match.start() < end or not match["open"].strip():
+            continue
+        opened, mid = f"\n{match['open_key']}", match["mid"]
+        pair = re.compile(rf"{re.escape(opened)}(\w{{1,64}}){re.escape(mid)}[^\n]+")
+        keys: list[str] = []
+        end = match.end("end")
+        while found := pair.match(text, end):
+            keys.append(found[1])
+            end = found.end()
+        slot = Slot("name", *match.span("name"))
+        yield Call((slot,), end, match["name"], tuple(keys), lead=match["end"], pairs=(Pair(opened, mid, ""),))
+
+
+# what is common to calls
+
+
+#: By what is said of a shape: what finds its calls in a text. Likely shapes come first.
+_FINDERS: list[tuple[str, Callable[[str], Iterator[Call]]]] = [
+    ("a call is a JSON object", _json_calls),
+    ("a call is an object whose key is the name", _keyed_calls),
+    ("a call is written as in Python", _python_calls),
+    *[("a name, then a JSON object", partial(_named_objects, pattern=head)) for head in _HEADS],
+    *[("a name, then keys and values", partial(_named_pairs, first=re.compile(pair, re.DOTALL))) for pair in _PAIRS],
+    ("a line with a name, then lines with keys and values", _lines),
+]
+
+
+def shapes(texts: Sequence[str], thoughts: Sequence[Thought]) -> Iterator[Shape]:
+    """The ways in which the calls of texts may be written, likely ones first."""
+    for title, finder in _FINDERS:
+        found = [list(finder(text)) for text in texts]
+        if any(found):
+            yield _shape(title, texts, thoughts, found)
+
+
+def _shape(title: str, texts: Sequence[str], thoughts: Sequence[Thought], found: list[list[Call]]) -> Shape:
+    """What most calls have in common."""
+    calls = [(text, call) for text, own in zip(texts, found, strict=True) for call in own]
+    kinds = _most(tuple(slot.kind for slot in call.slots) for _, call in calls)
+    same = [(text, call) for text, call in calls if tuple(slot.kind for slot in call.slots) == kinds]
+    same = _without_prefix(same)
+    gaps = [
+        _agreed(text[call.slots[i].end : call.slots[i + 1].start] for text, call in same) for i in range(len(kinds) - 1)
+    ]
+    pairs = [pair for _, call in same for pair in call.pairs]
+    shape = Shape(title, kinds, tuple(gaps), _most(call.own_keys for _, call in same), calls=found)
+    shape.by_line = title.startswith("a line")
+    if pairs:
+        broken = [pair for pair in pairs if pair.mid.endswith("\n") and pair.close.startswith("\n")]
+        shown = broken if len(broken) * 3 >= len(pairs) else pairs
+        opened, mid, close = (_agreed(str(pair[part]) for pair in shown) for part in range(3))
+        shape.pair = Pair(opened, mid, close, sum(p.json for p in pairs) * 2 > len(pairs))
+        shape.lead = _agreed(call.lead for _, call in same)
+    opened = [
+        (text[: t.start], text[t.end : t.over])
+        for text, t in zip(texts, thoughts, strict=True)
+        if t.over > t.end and t.start
+    ]
+    if opened:
+        shape.think = _agreed(tags[0] for tags in opened), _agreed(tags[1] for tags in opened)
+    _edges(shape, texts, [thought.over for thought in thoughts])
+    return shape
+
+
+def _without_prefix(calls: list[tuple[str, Call]]) -> list[tuple[str, Call]]:
+    """Calls whose names begin with the same word and a full stop, such as `functions.`, which is markup then."""
+    words = Counter(
+        call.name.partition(".")[0] for _, call in calls if "." in call.name and call.slots[0].kind == "name"
+    )
+    for word, number in words.most_common(1):
+        if number * 2 > len(calls) and len({call.name for _, call in calls}) > 1:
+            for _, call in calls:
+                if call.name.startswith(f"{word}."):
+                    call.slots = (call.slots[0]._replace(start=call.start + len(word) + 1), *call.slots[1:])
+                    call.name = call.name[len(word) + 1 :]
+    return calls
+
+
+def _edges(shape: Shape, texts: Sequence[str], starts: Sequence[int], *, by_line: bool = False) -> None:
+    """Set the markup around calls, from what stands before, between and behind them.
+
+    `by_line` takes what the lines of all calls begin and end with, for markup that is made of words or signs.
+    """
+    before: list[str] = []
+    behind_text: list[str] = []
+    between: list[str] = []
+    behind: list[str] = []
+    for text, start, calls in zip(texts, starts, shape.calls, strict=True):
+        last = -1
+        for number, call in enumerate(calls):
+            floor = calls[number - 1].end if number else start
+            opened = _run_before(text, floor, call.start, by_line or shape.by_line)
+            if last >= 0 and not text[last:opened].strip():
+                between.append(text[calls[number - 1].end : call.start])
+                behind.pop()
+            else:
+                (behind_text if text[floor:opened].strip() else before).append(text[opened : call.start])
+            run = (_LAST_LINE if shape.by_line else _REST if by_line else _BEHIND).match(text, call.end)
+            last = run.end() if run else call.end
+            behind.append(text[call.end : last])
+    opening, closing, inner = _agreed([*before, *behind_text]), _agreed(behind), _agreed(between)
+    if _bare(_agreed(behind_text)) == _bare(opening):
+        opening = _agreed(behind_text)
+    if by_line:
+        opening = "".join(reduce(_common, [tokens(text)[::-1] for text in (behind_text or before)])[::-1])
+        closing = "".join(reduce(_common, [tokens(text) for text in behind]))
+        opening = opening if re.search(r"[^\w\s]{2}", opening) else ""  # what words alone open is text
+    elif not opening.strip():
+        return _edges(shape, texts, starts, by_line=True)
+    shape.open, shape.close = opening, closing
+    if not between:
+        shape.unseen.append("no response has two calls in a row: what stands between them is not known")
+        if opening.rstrip().endswith("[") and closing.lstrip().startswith("]"):
+            shape.open, shape.close, shape.section, shape.separator = "", "", (opening, closing), ", "
+        return None
+    if _bare(inner) == _bare(closing) + _bare(opening):
+        return None
+    shape.open = "".join(_common(tokens(opening)[::-1], tokens(inner)[::-1])[::-1])
+    rest = inner[: len(inner) - len(shape.open)] if shape.open else inner
+    shape.close = "".join(_common(tokens(closing), tokens(rest)))
+    shape.separator = rest[len(rest) - len(rest.lstrip()) if not shape.close else len(shape.close) :]
+    shape.section = (opening[: len(opening) - len(shape.open)], closing[len(shape.close) :])
+    return None
+
+
+def _run_before(text: str, start: int, end: int, by_line: bool) -> int:
+    """The start of the markup that ends at `end`, at least `start`, with the white space before it."""
+    at = end
+    if by_line:
+        at = max(text.rfind("\n", start, end), start)
+    while at > start and not by_line and (match := _BEFORE.search(text[start:at])):
+        at = start + match.start()
+    while start < at < end and text[at - 1].isspace():
+        at -= 1
+    return at
+
+
+def _bare(markup: str) -> list[str]:
+    return [token.strip() for token in tokens(markup) if token.strip()]
+
+
+def _common(some: list[str], others: list[str]) -> list[str]:
+    """The first tokens that both have, white space aside."""
+    return [
+        one for one, _ in takewhile(lambda both: both[0].strip() == both[1].strip(), zip(some, others, strict=False))
+    ]
+
+
+def _most(values: Iterable[_T]) -> _T:
+    """The most common of some values."""
+    return Counter(values).most_common(1)[0][0]
+
+
+def _agreed(markups: Iterable[str]) -> str:
+    """The most common markup, white space aside, in its most common spelling; "" for none."""
+    found = list(markups)
+    if not found:
+        return ""
+    bare = _most(tuple(_bare(markup)) for markup in found)
+    return _most(markup for markup in found if tuple(_bare(markup)) == bare)

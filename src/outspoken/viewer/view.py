@@ -1,0 +1,230 @@
+"""What is shown of a response: `show` reads it as a stream, and says what is known after each piece."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from outspoken.engine.parse_steps import ParseStep
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Config
+from outspoken.parsing.functions import parse
+from outspoken.parsing.options import ParserOptions, ReadOptions, read_options
+from outspoken.parsing.response_reader import Reading, ResponseReader
+from outspoken.parsing.session import TextJoiner
+from outspoken.results.encoding import replace_surrogates
+from outspoken.results.events import Event, ToolCallDelta
+from outspoken.results.replies import Reply
+from outspoken.results.snippet import visible
+
+from . import steps as reading
+from .configurations import Configs
+from .refusals import refusals
+from .steps import Step
+from .tree import Node, tree
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The state of a stream after a piece: how much has arrived, and from where on it is held back.
+
+    `events` is how many there were so far, `places` are the configurations with the format that is being tried (""
+    where only one reads). The last moment is the end of the text.
+    """
+
+    arrived: int
+    held_from: int
+    events: int
+    places: tuple[tuple[str, Config], ...]
+
+
+@dataclass
+class View:
+    """What is shown of one response. Offsets are into `raw`; it `begins` before 0 if the prompt had opened something.
+
+    `difference` compares the streamed reply with that of the whole text; it is empty unless there is a defect.
+    """
+
+    source: str
+    requested: str
+    reply: Reply
+    size: int
+    text: reading.Text
+    steps: list[Step]
+    begins: int
+    moments: list[Moment]
+    events: list[Event]
+    configs: Configs = field(default_factory=Configs)
+    difference: list[str] = field(default_factory=list[str])
+
+    @property
+    def raw(self) -> str:
+        """The response."""
+        return self.reply.raw
+
+    @property
+    def is_named(self) -> bool:
+        """Was the format given by name?"""
+        return self.requested != "auto"
+
+    @property
+    def headline(self) -> str:
+        """The response, its format and its status, on one line."""
+        how = "as requested" if self.is_named else "detected"
+        format_ = f"{self.reply.format} ({how})" if self.reply.format else "no format"
+        return visible(f"{self.source}: {format_}, {self.reply.status}")
+
+    @cached_property
+    def tokens(self) -> list[Step]:
+        """The tokens in the order of the text."""
+        return list(reading.tokens_of(self.steps))
+
+    @cached_property
+    def tree(self) -> list[Node | int]:
+        """The rules and tokens outside of every rule but the start; a number is the index of a token."""
+        return tree(self.tokens)
+
+    @cached_property
+    def rules(self) -> dict[int, tuple[str, ...]]:
+        """The rules around each token, outermost first."""
+        return dict(_rules(self.tree, ()))
+
+    def span(self, node: Node) -> tuple[int, int]:
+        """The span of the tokens in a rule."""
+        first, last = node.children[0], node.children[-1]
+        start = self.span(first)[0] if isinstance(first, Node) else self.tokens[first].start
+        return start, self.span(last)[1] if isinstance(last, Node) else self.tokens[last].end
+
+    @cached_property
+    def refusals(self) -> list[str]:
+        """Where the grammar refused the text, drawn."""
+        named = registry.resolve(self.requested) if self.is_named else ""
+        return refusals(self.steps, self.reply, self.reply.format or named)
+
+    @property
+    def openers(self) -> tuple[str, ...]:
+        """What could have opened something, if the whole response is plain text in a format that is known."""
+        is_plain = all(segment.kind == "text" for segment in self.reply.segments) and not self.refusals
+        is_known = self.reply.format or self.is_named
+        return self.configs.views[0].expected if is_plain and is_known else ()
+
+    @property
+    def repairs(self) -> list[str]:
+        """The changes that made damaged text readable."""
+        return [visible(str(repair)) for repair in self.reply.repairs]
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """The diagnostics, drawn."""
+        return [diagnostic.frame() for diagnostic in self.reply.diagnostics]
+
+
+def show(
+    text: str,
+    source: str,
+    requested: str,
+    *,
+    prefix: str | None = "",
+    size: int = 0,
+    finish_reason: str | None = None,
+    **options: Unpack[ParserOptions],
+) -> View:
+    """Read a response in pieces of `size` characters (0: in one piece), with the options of `Parser`.
+
+    With None for `prefix`, the format's prompts end as they always do. Raises what the library raises for wrong use:
+    UnknownFormatError, GrammarError, ToolError, LimitError.
+    """
+    log: list[ParseStep] = []
+    stream = _Stream(read_options(requested, **options), prefix, log)
+    reply = stream.read(replace_surrogates(text), size, finish_reason)
+    whole = parse(text, requested, prefix=prefix, finish_reason=finish_reason, **options)
+    if prefix is None:
+        prefix = registry.header(registry.resolve(requested)).opened if requested != "auto" else ""
+    shown = reading.Text(replace_surrogates(prefix), reply.raw)
+    steps = reading.steps_of(log, shown, stream.begins)
+    view = View(source, requested, reply, size, shown, steps, stream.begins, stream.moments, stream.events)
+    for config in [step.config for step in steps] + [place for one in view.moments for _, place in one.places]:
+        view.configs.number(config)
+    view.difference = [] if reply == whole else list(_difference(whole, reply))
+    return view
+
+
+class _Stream:
+    """Reads a response as a stream and keeps the state of the parser after each piece."""
+
+    def __init__(self, options: ReadOptions, prefix: str | None, log: list[ParseStep]) -> None:
+        self._new: list[Event] = []
+        self._reader = ResponseReader(options, prefix, self._new, log=log)
+        self._sent: dict[int, int] = {}
+        self._joiner = TextJoiner(self._reader)
+        self.events: list[Event] = []
+        self.moments: list[Moment] = []
+
+    @property
+    def begins(self) -> int:
+        """The offset where the text begins that was read: negative if the prompt had opened something."""
+        return self._reader.parsers()[0].parser.text.origin
+
+    def read(self, text: str, size: int, finish_reason: str | None) -> Reply:
+        """Read all of a text."""
+        self._keep_moment(0)
+        size = size or len(text) or 1
+        for start in range(0, len(text), size):
+            self._reader.feed(text[start : start + size])
+            self._keep_moment(min(start + size, len(text)))
+        reply = self._reader.close(finish_reason)
+        self._keep_moment(len(text), ended=True)
+        return reply
+
+    def _keep_moment(self, arrived: int, *, ended: bool = False) -> None:
+        for event in self._new:
+            if isinstance(event, ToolCallDelta):
+                self._sent[event.index] = self._sent.get(event.index, 0) + len(event.arguments)
+        self.events += self._joiner.join(self._new)
+        self.events += self._joiner.end(arrived) if ended else []
+        self._new.clear()
+        parsers = self._reader.parsers()
+        held_from = arrived if ended else min([arrived, *[self._held_from(one) for one in parsers]] if parsers else [0])
+        places = tuple([(one.name, one.parser.state.config) for one in parsers])
+        self.moments.append(Moment(arrived, max(held_from, 0), len(self.events), places))
+
+    def _held_from(self, one: Reading) -> int:
+        """The offset from which on the text is in no event yet, except for markup."""
+        if one.name and one.parser.builder.output.events:
+            return one.start
+        state, nodes = one.parser.state, one.parser.builder.nodes
+        if state.damage is not None and state.damage.call is None:
+            return state.damage.start
+        node = next((node for node in nodes if node.index >= 0), None)
+        waiting = next((node for node in nodes if node.kinds not in ("think", "code")), None)
+        if node is None and waiting is not None:
+            return waiting.start
+        if node is not None and node.key is not None and not node.sending:
+            return node.key_start
+        if state.damage is not None:
+            return state.damage.refused_at
+        if state.embedded is None or node is None:
+            return one.parser.text.offset
+        is_sent = state.embedded.step.role == "arguments"
+        return state.embedded.begun + (self._sent.get(node.index, 0) if is_sent else 0)
+
+
+def _rules(nodes: list[Node | int], around: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    for node in nodes:
+        if isinstance(node, int):
+            yield node, around
+        else:
+            yield from _rules(node.children, (*around, node.name))
+
+
+def _difference(whole: Reply, streamed: Reply) -> Iterator[str]:
+    """How a streamed reply differs from the one of the whole text."""
+    old, new = [reply.model_dump_json(indent=2).splitlines() for reply in (whole, streamed)]
+    for line in difflib.unified_diff(old, new, "whole", "streamed", n=2, lineterm=""):
+        yield visible(line)

@@ -1,0 +1,317 @@
+"""What commands print, whole: responses and streams as text and as JSON, and constraints."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from outspoken import formats, parse
+from outspoken.constraints import constraint
+from outspoken.results.geometry import Screen
+from tests.cli.runner import CALL, CUT, Cli, Ran
+
+TABLES = "outspoken.contrib.table_chat:tables_registry"
+TABLE_CHAT = """Done.
+
+SUGGESTED_VALUES: [{"label": "Sort by size", "value": "Sort"}, {"label": "Add a column", "value": "Add"}]
+DATA_PROPOSAL: {"operations": [{"action": "delete", "row_id": 4}]}
+"""
+
+
+def sse(*pieces: str, finish: str = "stop", **last: Any) -> str:
+    """A stream of OpenAI's chunks with these pieces of content."""
+    deltas = [{"content": piece} for piece in pieces]
+    chunks: list[Any] = [{"id": "x", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}], **last})
+    return "".join([f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]) + "data: [DONE]\n\n"
+
+
+STREAM = sse(
+    "<think>\nHm.\n</think>\nLet me look.\n<tool_",
+    'call>\n{"name": "get_weather", "arguments": {"city": "Par',
+    'is"}}\n</tool_call>',
+    usage={"prompt_tokens": 1200, "completion_tokens": 7, "total_tokens": 1207},
+)
+EVENTS: list[dict[str, Any]] = [
+    {"type": "message_start", "message": {"id": "m", "model": "c", "role": "assistant", "content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+]
+ANTHROPIC = "".join([f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in EVENTS])
+
+
+class Case(NamedTuple):
+    """A command with its standard input, and what it prints: those of `outputs.txt`, and those with odd characters."""
+
+    arguments: str
+    stdin: str | bytes
+    code: int
+    out: str
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    """The cases of `outputs.txt`: a name, the arguments behind `$`, standard input, and the output behind `---`."""
+    text = (Path(__file__).parent / "outputs.txt").read_text("utf-8")
+    pattern = r"^=== (.*)\n\$ (.*)\n((?:.*\n)*?)--- (\d)\n((?:.*\n)*?)(?:\n(?====)|\Z)"
+    for name, arguments, stdin, code, out in re.findall(pattern, text, re.MULTILINE):
+        yield name, Case(arguments, stdin[:-1], int(code), out)
+
+
+CASES = dict(cases()) | {
+    "parse: every kind of segment": Case(
+        "parse",
+        "SUGGESTED_VALUES: [1]\n<think>\nHm.\n</think>\n\x1b[31m Red.\n"
+        "Action: wait()\nAction: click(start_box='(1,2)') {\"a\": 1}",
+        0,
+        r"""format: suggestions
+status: ok
+
+payload 0-21: suggested_values
+  Payload(suggested_values, [1])
+
+reasoning 30-33
+  Hm.
+
+text 43-53
+  \x1b[31m Red.
+
+action 62-68: wait
+  Wait()
+
+action 77-101: click
+  Click(point=Point(1, 2, space='px_smart28'))
+
+json 102-110
+  {"a": 1}
+
+note[ambiguous-space]: the space of its points may be px_smart28 or rel1000; they are as the model wrote them
+  --> ui_tars:7:9 (offset 77)
+   |
+ 7 | Action: click(start_box='(1,2)') {"a": 1}
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^
+   |
+   = help: name the format, or the space: `Settings(coordinates=…)`
+""",
+    ),
+    "parse --stream": Case(
+        "parse --stream=40",
+        CALL + "\nSUGGESTED_VALUES: [1]\nAction: wait()",
+        0,
+        """\
+TextDelta('Hi.')
+ToolCallStart(0, None, 'get_weather')
+ToolCallDelta(0, '{"city": "Paris"}')
+ToolCallEnd(0, ToolCall(get_weather, city='Paris'))
+PayloadParsed(Payload(suggested_values, [1]))
+ActionParsed(Wait())
+Done(Reply(format='hermes'))
+""",
+    ),
+    "parse --stream: bytes that split characters": Case(
+        "parse --stream=1",
+        "é".encode() + b"\xff",
+        0,
+        "TextDelta('é')\nTextDelta('\ufffd')\nDone(Reply(format=None))\n",
+    ),
+    "stream": Case(
+        "stream --format hermes",
+        STREAM,
+        0,
+        """\
+thinking
+Hm.
+text
+Let me look.
+call 0: get_weather
+{"city": "Paris"}
+finished: tool_calls (stop)
+tokens: 1,200 in, 7 out
+""",
+    ),
+    "stream: without a format": Case(
+        "stream", sse("<think>\x1b[2JHm."), 0, "text\n<think>\\x1b[2JHm.\nfinished: stop\n"
+    ),
+    "stream: another provider": Case("stream --provider anthropic", ANTHROPIC, 1, "thinking\nHm.\nerror: Overloaded\n"),
+    "stream: a call that is cut": Case(
+        "stream --format hermes",
+        sse('<tool_call>\n{"name": "f", "arguments": {"a": [1', finish="length"),
+        1,
+        """\
+call 0: f
+{"a": [
+call 0: f is truncated; do not run it
+finished: length
+hermes:1:1 unclosed-call: the call of `f` never ends
+""",
+    ),
+}
+
+
+def test_all_cases_of_the_file_are_read() -> None:
+    assert len(dict(cases())) == (Path(__file__).parent / "outputs.txt").read_text("utf-8").count("=== ")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_output(name: str, cli: Cli) -> None:
+    schema = {"name": "get_weather", "parameters": {"properties": {"days": {"type": "string"}}}}
+    Path("days.json").write_text(json.dumps([schema]), "utf-8")
+    case = CASES[name]
+    assert cli(*case.arguments.split(" "), stdin=case.stdin) == Ran(case.code, case.out)
+
+
+def test_the_tree_of_damage(cli: Cli) -> None:
+    ran = cli("explain", "--tree", "--format", "hermes", stdin=CUT)
+    assert ran.code == 1
+    assert ran.out.splitlines()[2:6] == [
+        "",
+        "start 0-65",
+        "  TEXT 0-4 'Hi.\\n'",
+        "  tool_call (not completed) 4-65",
+    ]
+    assert "error[unclosed-call]" in ran.out
+
+
+def test_colour_changes_nothing_else_and_needs_no_package(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    plain = CASES["explain"].out
+    coloured = cli("explain", "--color", "always", stdin=CUT).out
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert "\x1b[32mtool call 4-65: get_weather, truncated\x1b[0m\n" in coloured
+    assert "\x1b[31merror[unclosed-call]: the call of `get_weather` never ends\x1b[0m\n" in coloured
+    assert cli("explain", "--color", "auto", stdin=CUT).out == plain
+    assert "\x1b[3;35mHm.\x1b[0m" in cli.out("stream", "--format", "hermes", "--color", "always", stdin=STREAM)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[32m  ToolCall(get_weather, city='Paris')\x1b[0m\n" in cli.out("parse", "call.txt")
+    assert cli.out("parse", "call.txt", "--color", "never") == CASES["parse"].out
+    assert "\x1b" not in cli.out("parse", "call.txt", "--json", "--color", "always")
+
+
+# JSON
+
+
+def test_replies_as_json(cli: Cli) -> None:
+    assert cli.out("parse", "-", "--json", stdin=CALL) == parse(CALL).model_dump_json(indent=2) + "\n"
+    found = json.loads(cli("explain", "--json", stdin=CUT).out)
+    assert found["reply"] == json.loads(parse(CUT).model_dump_json())
+    assert [(one["format"], one["status"]) for one in found["candidates"]] == [
+        ("hermes", "truncated"),
+        ("json", "truncated"),
+    ]
+
+
+def test_events_as_json_lines(cli: Cli) -> None:
+    lines = [json.loads(line) for line in cli.out("parse", "--stream", "--json", stdin=CALL).splitlines()]
+    types = ["text_delta", "tool_call_start", "tool_call_delta", "tool_call_end", "done"]
+    assert [line["type"] for line in lines] == types
+    assert lines[1] == {"type": "tool_call_start", "index": 0, "id": None, "name": "get_weather"}
+    assert lines[3]["call"] == json.loads(parse(CALL).tool_calls[0].model_dump_json())
+    assert lines[4]["reply"] == json.loads(parse(CALL).model_dump_json())
+    lines = [json.loads(line) for line in cli.out("stream", "-f", "hermes", "-j", stdin=STREAM).splitlines()]
+    assert (lines[0]["type"], lines[-1]["type"]) == ("started", "done")
+    assert lines[-1]["reply"]["provider"] == "openai"
+
+
+@pytest.mark.parametrize("more", [[], ["--stream", "3"]])
+@pytest.mark.parametrize("payloads", [False, True])
+def test_finish_reason_proves_the_end(cli: Cli, more: list[str], payloads: bool) -> None:
+    text = 'SUGGESTED_VALUES: [{"label": "a", "value": "b"}' if payloads else CALL.removesuffix("</tool_call>")
+    more = [*more, "--payloads", TABLES] if payloads else more
+    for reason, status in (("stop", "repaired"), ("length", "truncated")):
+        ran = cli("parse", "-", "--finish-reason", reason, "--json", *more, stdin=text)
+        last = json.loads(ran.out.splitlines()[-1])["reply"] if "--stream" in more else json.loads(ran.out)
+        assert last["status"] == status
+
+
+def test_the_repair_limit(cli: Cli) -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": 1,}}</tool_call>'
+    for given, code, status in ((["-r", "notation"], 0, "repaired"), (["--repair", "none"], 1, "invalid")):
+        ran = cli("parse", *given, stdin=text)
+        assert (ran.code, ran.out.splitlines()[1]) == (code, f"status: {status}")
+
+
+# formats
+
+
+def test_formats_are_listed(cli: Cli) -> None:
+    out = cli.out("formats")
+    assert [line.split()[0] for line in out.splitlines()[::3]] == [info.name for info in formats()]
+    width = max(len(info.name) for info in formats())
+    for info in formats():
+        lines = [info.title, f"models: {', '.join(info.models)}", f"aliases: {', '.join(info.aliases) or 'none'}"]
+        shown = [f"{name:<{width}}  {line}" for name, line in zip((info.name, "", ""), lines, strict=True)]
+        assert "\n".join(shown) in out
+    assert json.loads(cli.out("formats", "--json")) == [json.loads(info.model_dump_json()) for info in formats()]
+    named = cli.out("formats", "qwen3", "hermes")
+    assert (named.count("example:"), named.startswith("hermes  ")) == (1, True)
+
+
+# payloads
+
+
+def test_payloads(cli: Cli) -> None:
+    Path("r.txt").write_text(TABLE_CHAT, "utf-8")
+    out = cli.out("parse", "r.txt", "--payloads", TABLES, "--page", "table_edit")
+    assert "suggested_values" in out
+    assert "warning[marker-not-registered]: this page has no payload `DATA_PROPOSAL`" in out
+    reply = json.loads(cli.out("parse", "r.txt", "--payloads", TABLES, "--json"))
+    types = [one["type"] for one in reply["segments"] if one["kind"] == "payload"]
+    assert types == ["suggested_values", "data_proposal"]
+    lines = cli.out("parse", "r.txt", "--payloads", TABLES, "--page", "table_view", "--stream", "7").splitlines()
+    assert [line.partition("(")[0] for line in lines] == ["TextDelta", "PayloadParsed", "PayloadParsed", "Done"]
+
+
+def test_a_registry_of_the_working_directory(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("my_payloads.py").write_text(
+        "from outspoken.payloads import PayloadRegistry, PayloadType\n"
+        "class App:\n    registry = PayloadRegistry([PayloadType('ferry', 'FERRY')])\n",
+        "utf-8",
+    )
+    monkeypatch.setattr(sys, "path", [str(Path.cwd()), *sys.path])
+    ran = cli("parse", "--payloads", "my_payloads:App.registry", "--repair", "none", stdin='FERRY: {"a": [}')
+    assert (ran.code, ran.err) == (1, "")
+    assert "error[broken-payload]: the payload of `FERRY` cannot be read" in ran.out
+
+
+# constrain
+
+TOOL: dict[str, Any] = {
+    "name": "get_weather",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+
+
+@pytest.mark.parametrize(
+    "target", ["llguidance", "xgrammar", "ebnf", "gbnf", "outlines", "vllm", "sglang", "llama_cpp"]
+)
+def test_each_target_is_what_the_constraint_writes(target: str, cli: Cli) -> None:
+    Path("tools.json").write_text(json.dumps([TOOL]), "utf-8")
+    options = ["--tool-choice", "required", "--max-calls", "2", "--reasoning", "none", "--tools", "tools.json"]
+    out = cli.out("constrain", "hermes", "--target", target, *options)
+    made = constraint("hermes", tools=[TOOL], tool_choice="required", max_calls=2, reasoning="none")
+    written = getattr(made, f"to_{target}")()
+    assert (out.rstrip("\n") if isinstance(written, str) else json.loads(out)) == (
+        written.rstrip("\n") if isinstance(written, str) else written
+    )
+
+
+def test_options_of_a_constraint_are_passed_on(cli: Cli) -> None:
+    Path("tools.json").write_text(json.dumps([TOOL]), "utf-8")
+    Path("tokenizer.json").write_text(json.dumps({"added_tokens": [{"content": "</tool_call>"}]}), "utf-8")
+    given = ["--special-token", "<tool_call>", "--tokenizer", "tokenizer.json", "--no-parallel", "-p", r"<think>\n"]
+    special = ["<tool_call>", "</tool_call>"]
+    made = constraint("hermes", tools=[TOOL], special_tokens=special, parallel=False, prefix="<think>\n")
+    assert cli.out("constrain", "hermes", "-T", "tools.json", "--target", "llguidance", *given) == made.to_llguidance()
+    given = ["--action", "click", "--action", "type", "--screen", "1280x720"]
+    made = constraint("ui_tars", actions=["click", "type"], screen=Screen(1280, 720))
+    assert cli.out("constrain", "ui_tars", "--target", "gbnf", *given).rstrip("\n") == made.to_gbnf().rstrip("\n")
+    every = constraint("ui_tars", actions=True).to_gbnf()
+    assert cli.out("constrain", "ui_tars", "--target", "gbnf", "--action", "all").rstrip("\n") == every.rstrip("\n")

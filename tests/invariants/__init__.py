@@ -1,0 +1,1 @@
+"""What holds of every reply and stream of events, for the tests of all rooms."""

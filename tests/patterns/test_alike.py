@@ -1,0 +1,113 @@
+"""Whole text and streams have one meaning of white space, letters, digits and case, on every character of Unicode."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+import pytest
+import regex
+
+from outspoken import Parser, parse
+from outspoken.grammar import registry
+from outspoken.patterns import alike
+from outspoken.patterns.alike import compile_alike
+from tests.cases import FORMATS
+from tests.loops import in_one_item
+
+EVERY = "".join(map(chr, range(0x110000)))
+#: A class, or an escape that stands for one.
+CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+CATEGORIES = (
+    r"\s",
+    r"\S",
+    r"\w",
+    r"\W",
+    r"\d",
+    r"\D",
+    ".",
+    r"[\w.-]",
+    r"[^\w.-]",
+    r"[^\S\n]",
+    r"[^\W\d_]",
+    r"[[\s&&|~]",
+)
+LETTERS = [f"(?i:{letter})" for letter in "aIifkKstSz0_"]
+CASES = (r"(?i:[a-h])", r"(?i:[a-z])", r"(?i:[^A-K_])", r"(?i:[a-z\s])", r"(?i:\w)", r"(?i:[\w-])", "(?i:(?:[i]|K))")
+
+
+def spans(compiled: re.Pattern[str]) -> list[tuple[int, int]]:
+    return [match.span() for match in compiled.finditer(EVERY)]
+
+
+@pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
+def test_classes_hold_the_same_characters() -> None:
+    for pattern in (*CATEGORIES, *LETTERS, *CASES):
+        assert spans(compile_alike(f"(?:{pattern})+")) == spans(re.compile(f"(?:{pattern})+")), pattern
+
+
+def test_classes_of_grammars_hold_the_same_characters() -> None:
+    regexes = [t.regex for name in FORMATS for t in registry.automaton(name, lenient=True).tables.terminals.values()]
+    classes = {found for pattern in regexes for found in CLASS.findall(pattern)}
+    classes = {found for found in classes if found[0] == "[" or found[1] in "sSwWdD"}
+    assert len(classes) > 20
+    for pattern in sorted(classes):
+        assert spans(compile_alike(f"{pattern}+")) == spans(re.compile(f"{pattern}+")), pattern
+
+
+def test_conditions_hold_at_the_same_places() -> None:
+    text = "".join([f"a{char}a " for char in EVERY[::5]])
+    for pattern in (r"\b", r"\B", r"(?<!\w)a", r"a(?!\w)", r"(?<![^\n\w])a", r"a(?=\s)", "(?i:ss|fi|st)"):
+        assert spans_in(compile_alike(pattern), text) == spans_in(re.compile(pattern), text), pattern
+    for text in ("ß", "ﬁ", "ﬆ", "ſs"):
+        assert bool(compile_alike("(?i:ss|fi|st)").match(text)) == bool(re.match("(?i:ss|fi|st)", text)), text
+
+
+def spans_in(compiled: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in compiled.finditer(text)]
+
+
+def test_what_regex_lacks_is_listed() -> None:
+    """`regex` may know fewer letters than `re`, too: where it is older than Python."""
+    unknown, lacking = alike.differences()
+    assert not any(re.match(r"\w", char) for char in unknown[0::3] + unknown[2::3])
+    assert all(re.match(r"\w", char) for char in lacking[0::3])
+    for unknown, lacking in (("", "☃-☃"), ("a-a", "☃-☃")):
+        letters = regex.compile(f"[{alike.in_class('w', unknown, lacking)}]", regex.V1)
+        assert [char for char in "☃☄é-7" if letters.match(char)] == ["☃", "é", "7"]
+
+
+@cache
+def doubtful() -> str:
+    """The characters on which `re` and `regex` disagree, a few for each reason, and others like them."""
+    found = ""
+    for pattern in (r"\s", r"\w", r"\d", "(?i:i)", "(?i:k)", "(?i:s)"):
+        ours, theirs = re.compile(pattern), regex.compile(pattern)
+        differ = [char for char in EVERY if bool(ours.match(char)) != bool(theirs.match(char))]
+        found += "".join(differ[:3] + differ[3 :: len(differ) // 3 + 1])
+    return "".join(dict.fromkeys(f"{found}\x1c\x1f\x85\xa0\u200b\u2028\u3000\ufeffıİſK²é"))
+
+
+@in_one_item("format_", FORMATS)
+def test_streams_read_every_character_as_whole_text_does(format_: str) -> None:
+    """A character beside, in, before or in place of a marker."""
+    example = registry.header(format_).example or "text"
+    places = sorted({found.start() for found in re.finditer(r"\b|\s|[<\[{(]", example)})
+    parser = Parser(format_)
+    for number, char in enumerate(doubtful()):
+        at = places[number * 7 % len(places)]
+        text = example[:at] + char + example[at + number % 2 :]
+        session = parser.session()
+        for start, end in pairwise([0, at, min(at + 1, len(text)), len(text)]):
+            session.feed(text[start:end])
+        session.close()
+        assert session.reply == parse(text, format_), text
+
+
+def test_found_text() -> None:
+    for format_, text in (("hermes", "<|im_start|>assistant\x1fHello"), ("ui_tars", "<thinkt></think_²>")):
+        session = Parser(format_).session()
+        session.feed(text)
+        session.close()
+        assert session.reply == parse(text, format_)

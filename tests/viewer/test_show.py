@@ -1,0 +1,472 @@
+"""What is shown of a response, what `python -m tools.show` prints of it, and that it agrees with `parse`."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from outspoken import Reply, parse
+from outspoken.authoring.shared.checkout import Checkout, Workspace
+from outspoken.authoring.show import main
+from outspoken.viewer import view as view_module
+from outspoken.viewer.tree import Node
+from outspoken.viewer.view import View, show
+from tests.cases import CASES, Case
+from tests.loops import by_format
+from tools.shared import browser
+
+#: One case in five is shown, others every day: `OUTSPOKEN_SHARE` is the number of the share to be shown again.
+SHARE = int(os.environ.get("OUTSPOKEN_SHARE") or date.today().toordinal()) % 5
+SHOWN = [case for number, case in enumerate(CASES) if number % 5 == SHARE]
+
+GRAMMAR = r"""// format:  double_square
+// title:   Calls in square brackets
+// models:  Example-7B
+// aliases: squares
+// source:  made up for this test
+// trim:    text
+// example:
+//   Hi.
+//   [[call f {"a": 1}]]
+
+start: (TEXT | tool_call)*
+tool_call: _CALL_OPEN TOOL_NAME arguments _CALL_CLOSE
+arguments: JSON_OBJECT
+
+_CALL_OPEN: "\n[[call " | "[[call "
+_CALL_CLOSE: "]]"
+TOOL_NAME: /[a-z]+/
+TEXT: /.+/
+JSON_OBJECT: /\{.*\}/
+%import common.WS
+%ignore WS
+"""
+CALL = 'Hi.\n[[call f {"a": "x"}]]\nDone.'
+DAMAGED = 'Hi.\n[[call f {"a": "x" "b": 2}]]'
+
+
+class Ran(NamedTuple):
+    """The exit code and what was written."""
+
+    code: int
+    out: str
+    err: str = ""
+
+
+Tool = Callable[..., Ran]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout with one format, and a corpus of two cases."""
+    folder = tmp_path / "tests" / "corpus" / "double_square" / "ok"
+    folder.mkdir(parents=True)
+    (tmp_path / "grammars").mkdir()
+    (tmp_path / "grammars" / "double_square.lark").write_text(GRAMMAR, "utf-8")
+    (folder / "one_call.txt").write_text(CALL, "utf-8")
+    (folder / "from_prefix.txt").write_text('f {"a": 1}]]', "utf-8")
+    (folder / "from_prefix.toml").write_text('prefix = "[[call "\n\n[[tools]]\nname = "g"\n', "utf-8")
+    return Checkout(tmp_path)
+
+
+@pytest.fixture
+def tool(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tool:
+    """Runs the tool in that checkout, with some standard input."""
+
+    def run(*arguments: str, stdin: str = "") -> Ran:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = main(list(arguments), checkout)
+        out, err = capsys.readouterr()
+        return Ran(code, out, err)
+
+    return run
+
+
+# what is printed
+
+
+def test_a_sound_response_is_shown(tool: Tool) -> None:
+    assert tool("squares", "ok/one_call") == Ran(
+        0,
+        r"""double_square-ok-one_call: double_square (as requested), ok
+
+start 0-31
+  TEXT 0-4 'Hi.\n'
+  tool_call 4-25
+    _CALL_OPEN 4-11 '[[call '
+    TOOL_NAME 11-12 'f'
+    arguments 13-23
+      JSON_OBJECT 13-23 '{"a": "x"}'
+    _CALL_CLOSE 23-25 ']]'
+  TEXT 25-31 '\nDone.'
+
+text 0-3
+  Hi.
+
+tool call 4-25: f
+  ToolCall(f, a='x')
+
+text 26-31
+  Done.
+""",
+    )
+
+
+def test_damage_is_shown_first_with_its_repair(tool: Tool) -> None:
+    assert tool("squares", "-", stdin=DAMAGED) == Ran(
+        0,
+        r"""standard input: double_square (as requested), repaired
+
+note[refused]: `JSON_OBJECT` cannot be read on here
+  --> double_square:2:20 (offset 23)
+   |
+ 2 | [[call f {"a": "x" "b": 2}]]
+   |                    ^ refused here
+   |
+   = note: read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f
+   = note: as JSON: expecting ',' delimiter
+   = note: 4 to 32 was read again as damaged, at a cost of 2
+
+start 0-32
+  TEXT 0-4 'Hi.\n'
+  tool_call 4-32
+    _CALL_OPEN 4-11 '[[call '
+    TOOL_NAME 11-12 'f'
+    arguments 13-30
+      JSON_OBJECT (repaired) 13-30 '{"a": "x" "b": 2}', '' → ','
+    _CALL_CLOSE 30-32 ']]'
+
+text 0-3
+  Hi.
+
+tool call 4-32: f, repaired
+  ToolCall(f, a='x', b=2, status='repaired')
+
+repairs
+  2:19 missing-comma (structure): '' read as ','
+
+warning[missing-comma]: a comma is missing
+  --> double_square:2:19 (offset 22)
+   |
+ 2 | [[call f {"a": "x" "b": 2}]]
+   |                   ^ missing here
+""",
+    )
+
+
+def after(title: str, out: str) -> str:
+    """What stands behind a title."""
+    return out.partition(f"\n{title}")[2]
+
+
+def test_a_stream_is_shown_piece_by_piece(tool: Tool) -> None:
+    ran = tool("squares", "ok/one_call", "--stream", "7")
+    assert ran.code == 0
+    assert after("stream, ", ran.out) == (
+        r"""7 at a time
+ 7 'Hi.\n[[c', held back: '\n[[c'
+     TextDelta('Hi.')
+14 'all f {'
+     ToolCallStart(0, None, 'f')
+     ToolCallDelta(0, '{')
+21 '"a": "x'
+     ToolCallDelta(0, '"a": "x')
+28 '"}]]\nDo'
+     ToolCallDelta(0, '"}')
+     ToolCallEnd(0, ToolCall(f, a='x'))
+     TextDelta('\nDo')
+31 'ne.'
+     TextDelta('ne.')
+31 (the end)
+
+the reply is the one of the whole text
+"""
+    )
+
+
+def test_trace_shows_the_steps_that_were_withdrawn_and_rejected_markup_as_text(tool: Tool) -> None:
+    ran = tool("squares", "-", "--trace", stdin="Hi.\n[[call f 7]] no")
+    assert ran.code == 0
+    assert (
+        r"""note[refused]: the grammar has no place for what stands here
+  --> double_square:2:10 (offset 13)
+   |
+ 2 | [[call f 7]] no
+   |          ^ refused here
+   |
+   = note: read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f
+   = note: expected in tool_call: `JSON_OBJECT`
+   = note: 4 to 11 is text
+
+start 0-19
+  TEXT 0-4 'Hi.\n'
+  TEXT (text) 4-11 '[[call '
+  TEXT 11-19 'f 7]] no'
+"""
+        in ran.out
+    )
+    assert after("trace\n", ran.out) == (
+        r"""c0 TEXT 0-4 'Hi.\n' → c1
+c1 (withdrawn) _CALL_OPEN 4-11 '[[call ' → c2 begins tool_call
+c2 (withdrawn) TOOL_NAME 11-12 'f' → c3
+c3 13-13 refused: nothing that is acceptable stands here
+c1 4-11 text: is text
+c1 TEXT (text) 4-11 '[[call ' → c1
+c1 TEXT 11-19 'f 7]] no' → c1
+
+configurations: what each accepts
+c0 outside: `TEXT` up to `_CALL_OPEN` "\n[[call "
+c1 outside: `TEXT` up to `_CALL_OPEN` "\n[[call "
+c2 in tool_call: `TOOL_NAME`
+c3 in tool_call: `JSON_OBJECT`
+"""
+    )
+
+
+def test_a_marker_without_what_its_pattern_asks_for_is_no_expected_one(tool: Tool, checkout: Checkout) -> None:
+    """What is expected may stand there and yet not match: then its condition is shown, not only its spelling."""
+    path = checkout.grammar("double_square")
+    looking = GRAMMAR.replace(r'"\n[[call " | "[[call "', r'"\n[[call " | /\[\[call (?=[a-z]+ )/')
+    path.write_text(looking.replace('"]]"', r'"]]" | /\]\](?=\n)/'), "utf-8")
+    opener, closer = [
+        tool("squares", "-", stdin=text).out for text in ("Hi.\n[[call 7 {}]]\n", 'Hi.\n[[call f {"a": 1}]] x')
+    ]
+    assert "note[opens-nothing]: an opening marker stands here, and opens nothing\n  --> double_square:2:1" in opener
+    assert '`_CALL_OPEN` "[[call " stands here, without what its pattern asks for: /' in opener
+    assert '`_CALL_CLOSE` "]]" stands here, without what its pattern asks for' in closer
+    assert "read before it: `_CALL_OPEN` [[call, `TOOL_NAME` f, `JSON_OBJECT` " in closer
+
+
+def test_text_without_markers_lists_the_markers_of_the_format(tool: Tool) -> None:
+    assert tool("squares", "-", stdin="\x1b[31mno").out == (
+        r"""standard input: double_square (as requested), ok
+
+no opening marker of the format stands in the text; these open something:
+  `_CALL_OPEN` "\n[[call "
+
+start 0-7
+  TEXT 0-7 '\x1b[31mno'
+
+text 0-7
+  \x1b[31mno
+"""
+    )
+
+
+def test_a_truncated_call_stays_incomplete(tool: Tool) -> None:
+    assert after("start ", tool("squares", "-", stdin='[[call f {"a": 1').out).startswith(
+        r"""0-16
+  tool_call (not completed) 0-16
+    _CALL_OPEN 0-7 '[[call '
+    TOOL_NAME 7-8 'f'
+    JSON_OBJECT (cut) 8-16 ' {"a": 1'
+
+"""
+    )
+
+
+def test_all_of_it_is_written_as_json(tool: Tool) -> None:
+    found = json.loads(tool("squares", "ok/one_call", "--stream", "7", "--json").out)
+    assert [token["name"] for token in found["tokens"]][1:3] == ["_CALL_OPEN", "TOOL_NAME"]
+    assert found["tree"][1][:2] == ["tool_call", True]
+    assert (found["reply"]["status"], found["events"][0]) == ("ok", "TextDelta('Hi.')")
+
+
+# what is read
+
+
+def test_options_of_a_case_apply_and_those_of_the_command_line_come_first(
+    tool: Tool, checkout: Checkout, tmp_path: Path
+) -> None:
+    ran = tool("squares", "double_square-ok-from_prefix")
+    assert "_CALL_OPEN -7-0" in ran.out
+    assert "warning[unknown-tool]: there is no tool `f`" in ran.out
+    assert tool("squares", str(checkout.corpus / "double_square" / "ok" / "from_prefix.txt")) == ran
+    tools = tmp_path / "tools.json"
+    tools.write_text('[{"name": "f"}]', "utf-8")
+    assert "unknown-tool" not in tool("squares", "ok/from_prefix", "--tools", str(tools)).out
+    assert "tool call" not in tool("squares", "ok/from_prefix", "--prefix", "").out
+    assert tool("squares", "-", "--prefix", r"\n[[call ", stdin='g {"a": 1}]]').out.count("tool call") == 1
+
+
+def test_an_edited_grammar_is_used_at_once(tool: Tool, checkout: Checkout) -> None:
+    path = checkout.grammar("double_square")
+    path.write_text(path.read_text("utf-8").replace("[a-z]+", "[A-Z]+"), "utf-8")
+    assert "expected in tool_call: `TOOL_NAME`" in tool("squares", "ok/one_call").out
+
+
+def test_a_file_anywhere_takes_the_place_of_a_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing of it is left afterwards, and the library's formats are there beside it."""
+    path = tmp_path / "hermes.lark"
+    path.write_text(GRAMMAR.replace("double_square", "hermes"), "utf-8")
+    (tmp_path / "call.txt").write_text(CALL, "utf-8")
+    for name, says in (("hermes", "tool_call 4-25"), ("auto", "hermes (detected)"), ("mistral", "TEXT 0-31")):
+        made = Workspace.of(path)
+        assert main([name, str(tmp_path / "call.txt")], made) == 0
+        assert says in capsys.readouterr().out
+    assert parse(CALL, "hermes").tool_calls == []
+    assert [path.name for path in tmp_path.iterdir()] == ["hermes.lark", "call.txt"] or len(
+        list(tmp_path.iterdir())
+    ) == 2
+
+
+def test_difference_between_stream_and_whole_is_reported(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(text: str, format: str, **options: Any) -> Reply:
+        return parse(text + "!", format, **options)
+
+    monkeypatch.setattr(view_module, "parse", other)
+    ran = tool("squares", "-", "--stream", "3", stdin="Hi.")
+    assert ran.code == 1
+    assert after("the stream", ran.out).startswith(
+        " gives another reply than the whole text\n--- whole\n+++ streamed\n"
+    )
+    assert '-  "raw": "Hi.!",\n+  "raw": "Hi.",\n' in ran.out
+
+
+def test_auto_lists_the_formats_that_were_tried() -> None:
+    view = show("A <tool_call> opens it.", "it", "auto")
+    assert [(step.kind, step.start, step.name) for step in view.steps if not step.is_token] == [
+        ("tried", 2, "no format reads this: hermes, qwen3_coder")
+    ]
+    assert view.refusals[0].splitlines()[:2] == [
+        "note[unclaimed]: a marker stands here, and no format reads on from it",
+        "  --> text:1:3 (offset 2)",
+    ]
+    assert '   = note: hermes: refused at 14; expected in tool_call: `_BRACE_OPEN` "{"' in view.refusals[0]
+
+
+@pytest.mark.parametrize(
+    ("arrived", "held"),
+    [
+        ('<tool_call>\n{"name": "f", "argum', '<tool_call>\n{"name": "f", "argum'),
+        ('<tool_call>\n{"name": "f", "arguments": {"a": "x', ""),
+        ('<tool_call>\n{"name": "f", "arguments": {"a": 1,}', "}"),
+        ("Hi.\n<tool", "\n<tool"),
+        ("<think>so", ""),
+    ],
+)
+def test_what_is_in_no_event_yet_is_held(arrived: str, held: str) -> None:
+    view = show(arrived, "it", "hermes", size=1)
+    assert arrived[view.moments[-2].held_from :] == held
+
+
+WRONG = {
+    "an unknown format": (
+        ["squars", "ok/one_call"],
+        "there is no format `squars`; did you mean `squares`? (`outspoken formats` lists all 2 names)",
+    ),
+    "an unknown case": (
+        ["squares", "ok/two"],
+        "there is no file `ok/two`, and no case of the corpus of that name (the cases lie in"
+        " tests/corpus/double_square)",
+    ),
+    "no file and no case": (
+        ["squares", "n\x1bope"],
+        r"there is no file `n\x1bope`, and no case of the corpus of that name (the cases lie in tests/corpus)",
+    ),
+    "a case of no format": (
+        ["auto", "ok/one_call"],
+        "`ok/one_call` is a case of which format? Write `<format>-ok-one_call`",
+    ),
+    "no number": (["squares", "-", "--stream", "0"], "argument --stream: `0` is not a number of characters"),
+    "no file": (["squares"], "the following arguments are required: FILE"),
+    "no tools": (["squares", "-", "--tools", "/no"], "cannot read `/no`: No such file or directory"),
+    "a page nowhere": (["squares", "-", "--html", "/no/x"], "cannot write `/no/x`: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_use_prints_one_line(tool: Tool, arguments: list[str], message: str) -> None:
+    assert tool(*arguments) == Ran(2, "", f"show: error: {message}\n")
+
+
+def test_a_case_that_cannot_be_read_is_wrong_use(tool: Tool, checkout: Checkout) -> None:
+    (checkout.corpus / "double_square" / "ok" / "from_prefix.toml").write_text("prefix = ", "utf-8")
+    ran = tool("squares", "ok/from_prefix")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("show: error: cannot read the case tests/corpus/double_square/ok/from_prefix.txt: ")
+
+
+def test_a_grammar_that_cannot_be_used_is_wrong_use(tool: Tool, checkout: Checkout) -> None:
+    path = checkout.grammar("double_square")
+    path.write_text(path.read_text("utf-8").replace("JSON_OBJECT\n", "MISSING\n"), "utf-8")
+    ran = tool("squares", "ok/one_call")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+# the browser that the tests of the page need
+
+
+def test_a_browser_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(browser.BROWSER, sys.executable)
+    monkeypatch.setenv(browser.DRIVER, sys.executable)
+    assert browser.find() == (sys.executable, sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        (browser.BROWSER, "/no/browser", "there is no browser: OUTSPOKEN_BROWSER=/no/browser is none"),
+        (browser.DRIVER, "/no/driver", "there is no driver: OUTSPOKEN_CHROMEDRIVER=/no/driver is none"),
+        ("PATH", "/no", "there is no browser: neither OUTSPOKEN_BROWSER nor the PATH names one"),
+    ],
+)
+def test_missing_browser_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], variable: str, value: str, message: str
+) -> None:
+    for name in (browser.BROWSER, browser.DRIVER):
+        monkeypatch.setenv(name, sys.executable)
+    if variable == "PATH":
+        monkeypatch.delenv(browser.BROWSER)
+    monkeypatch.setenv(variable, value)
+    assert browser.main() == 1
+    assert capsys.readouterr() == ("", f"{message}\n")
+
+
+# the corpus
+
+
+def leaves(nodes: list[Node | int]) -> Iterator[int]:
+    """The tokens of a tree, in its order."""
+    for node in nodes:
+        if isinstance(node, int):
+            yield node
+        else:
+            yield from leaves(node.children)
+
+
+@by_format(SHOWN)
+def test_show_agrees_with_parse_on_the_corpus(case: Case) -> None:
+    for name, size in product((case.format, "auto"), (0, 5)):
+        view = show(case.text, str(case), name, size=size, **case.options)
+        assert not view.difference, (SHARE, name, size)
+        check_tokens(case, view)
+        assert (view.moments[-1].arrived, view.moments[-1].held_from) == (len(case.text), len(case.text))
+        assert all(0 <= moment.held_from <= moment.arrived for moment in view.moments), (SHARE, name, size)
+
+
+def check_tokens(case: Case, view: View) -> None:
+    """Tokens are in order; between them stands only white space, or what is left of an action that cannot be read.
+
+    The tree holds them in this order.
+    """
+    at = view.begins
+    unread = [action.span for action in view.reply.unfinished_actions]
+    for token in view.tokens:
+        assert at <= token.start <= token.end, case
+        within = any(start <= at and token.start <= end for start, end in unread)
+        assert within or not view.text.slice(at, token.start).strip(), case
+        at = token.end
+    assert not view.text.slice(at, len(case.text)).strip(), case
+    numbers = list(leaves(view.tree))
+    assert numbers == sorted(set(numbers)), case
+    assert all(n in numbers for n, token in enumerate(view.tokens) if token.end > token.start or token.mark), case

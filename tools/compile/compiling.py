@@ -1,0 +1,145 @@
+"""Compiles what is not current, in several processes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+from outspoken.detection.collection import collect
+from outspoken.detection.opener_index import likeness_chain
+from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
+from outspoken.grammar.compiler import compile_grammar
+from outspoken.grammar.format_index import FormatIndex
+from outspoken.grammar.lenient_rules import LENIENT_RULES
+from outspoken.grammar.sources import sources
+from outspoken.grammar.tables import Tables
+from outspoken.results.errors import GrammarError
+
+from .record import Record, key_of
+from .training import trainer
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+INDEX = "index.json"
+#: If more formats than this changed, only their number is printed.
+_NAMED = 12
+
+
+class Compilation:
+    """Compiles a folder of grammars. `record` tells what is current; `jobs` is the number of processes."""
+
+    def __init__(self, folder: Path, record: Record, jobs: int) -> None:
+        self.folder, self.record, self.jobs = folder, record, jobs
+        self.keys = {path.stem: key_of(sources(path)) for path in sorted(folder.glob("*.lark"))}
+        self.progress = Progress(len(self.keys))
+        self.changed: set[str] = set()
+
+    def run(self, inputs: str) -> int:
+        """Compile. Returns 1, and has written nothing, if a grammar cannot be used."""
+        stale = [name for name, key in self.keys.items() if not self.record.is_made(f"{name}.json", key)]
+        made = [*self._each(_tables, [self.folder / f"{name}.lark" for name in stale])]
+        if errors := [error for _, error in made if error]:
+            self.progress.end()
+            print(*errors, sep="\n", file=sys.stderr)
+            return 1
+        for name, (text, _) in zip(stale, made, strict=True):
+            self._write(name, "json", self.keys[name], text)
+        self._index()
+        self._fast_paths()
+        names = [f"{name}.{kind}" for name in self.keys for kind in ("json", "py")]
+        self.record.keep(inputs, names + [INDEX] * (INDEX in self.record.files))
+        self.progress.end()
+        few = ", ".join(sorted(self.changed)) if len(self.changed) <= _NAMED else f"{len(self.changed)} formats"
+        print(f"compiled: {few}" if self.changed else "compiled: nothing that differs")
+        return 0
+
+    def _write(self, name: str, kind: str, key: str, text: str) -> None:
+        if self.record.write(f"{name}.{kind}", key, text):
+            self.changed.add(name)
+
+    def _index(self) -> None:
+        """The index of formats, which needs plain text among them."""
+        key = key_of(self.keys)
+        if registry.PLAIN in self.keys and not self.record.is_made(INDEX, key):
+            tables = {name: self._tables_of(name) for name in self.keys}
+            self.record.write(INDEX, key, format_index(tables).to_json())
+
+    def _tables_of(self, name: str) -> Tables:
+        found = Tables.from_json((self.record.folder / f"{name}.json").read_text("utf-8"))
+        assert found is not None
+        return found
+
+    def _fast_paths(self) -> None:
+        """The fast paths. Formats that are like another are made in one process: they are trained on the same texts."""
+        registry.use(self.folder)  # what was read of it may be older than its tables are now
+        families: dict[str, list[str]] = {}
+        for name in self.keys:
+            families.setdefault(likeness_chain(name)[-1], []).append(name)
+        work = sorted(families.values(), key=len, reverse=True)
+        known = {name.removesuffix(".py"): made.key for name, made in self.record.files.items()}
+        for family, modules in zip(work, self._each(partial(_modules, known), work), strict=True):
+            for name, (key, source) in zip(family, modules, strict=True):
+                if source:
+                    self._write(name, "py", key, source)
+            self.progress.add(len(family))
+
+    def _each(self, function: Callable[[_T], _R], items: list[_T]) -> Iterator[_R]:
+        """What a function returns for each item, in order."""
+        if min(self.jobs, len(items)) < 2:
+            yield from map(function, items)
+            return
+        spawn = get_context("spawn")  # the same on all systems
+        with ProcessPoolExecutor(self.jobs, spawn, initializer=registry.use, initargs=(self.folder,)) as pool:
+            yield from pool.map(function, items)
+
+
+def _tables(path: Path) -> tuple[str, str]:
+    """The tables of a grammar, or why it cannot be used."""
+    try:
+        return compile_grammar(path).to_json(), ""
+    except GrammarError as error:
+        return "", str(error)
+
+
+def _modules(known: dict[str, str], family: list[str]) -> list[tuple[str, str]]:
+    """The keys of fast paths and their source, or "" where `known` has the key already."""
+    found: list[tuple[str, str]] = []
+    for name in family:
+        tables = registry.tables(name)
+        alike = [registry.tables(other).sources for other in registry.names() if name in likeness_chain(other)]
+        key = key_of(name, alike, trainer().texts(Automaton(tables, LENIENT_RULES), name))
+        found.append((key, "" if known.get(name) == key else trainer().module(name, tables)))
+    return found
+
+
+def format_index(tables: dict[str, Tables]) -> FormatIndex:
+    """The index of formats, by their names."""
+    automata = {name: Automaton(made, LENIENT_RULES) for name, made in tables.items()}
+    openers = collect(automata.items(), automata[registry.PLAIN]).to_data()
+    return FormatIndex.of(tables.values(), openers)
+
+
+class Progress:
+    """A line that tells how many grammars are done, where somebody watches."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._done = count, 0
+        self._shown = sys.stderr.isatty()
+        self.add(0)
+
+    def add(self, more: int) -> None:
+        """More grammars are done."""
+        self._done += more
+        if self._shown:
+            print(f"\rcompiling the grammars: {self._done} of {self._count}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """All of them are."""
+        if self._shown:
+            print(file=sys.stderr)

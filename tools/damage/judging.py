@@ -1,0 +1,89 @@
+"""Compares what was read of damaged JSON with what it stands for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from outspoken.json.read import JsonReading
+
+from .json_texts import KINDS, DamageCase
+
+
+class Evaluation(NamedTuple):
+    """Whether a text was read correctly, and if not, whether the result says that it may be wrong."""
+
+    right: bool
+    flagged: bool
+    why: str = ""
+
+    @property
+    def silent(self) -> bool:
+        """Wrong, and nothing says so."""
+        return not self.right and not self.flagged
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same, with their types and with the order of their keys."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        mine, yours = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        return list(mine) == list(yours) and all(equal(mine[k], yours[k]) for k in mine)
+    if isinstance(one, list):
+        items, others = cast("list[Any]", one), cast("list[Any]", other)
+        return len(items) == len(others) and all(map(equal, items, others))
+    return one == other
+
+
+def is_beginning(token: Any, whole: Any) -> bool:
+    """Whether a value is what can be known of another one from the beginning of its text."""
+    if isinstance(token, str) and isinstance(whole, str):
+        return whole.startswith(token)
+    if isinstance(token, dict) and isinstance(whole, dict):
+        known, meant = cast("dict[str, Any]", token), cast("dict[str, Any]", whole)
+        return list(known) == list(meant)[: len(known)] and _begin([(known[k], meant[k]) for k in known])
+    if isinstance(token, list) and isinstance(whole, list):
+        items, others = cast("list[Any]", token), cast("list[Any]", whole)
+        return len(items) <= len(others) and _begin(list(zip(items, others, strict=False)))
+    return equal(token, whole)
+
+
+def _begin(pairs: list[tuple[Any, Any]]) -> bool:
+    return all(equal(*pair) for pair in pairs[:-1]) and all(is_beginning(*pair) for pair in pairs[-1:])
+
+
+def evaluate(case: DamageCase, reading: JsonReading) -> Evaluation:
+    """Judge the reading of a case.
+
+    A text that was cut has to be called `truncated`, with the beginning of what was meant. Any other has to be read
+    whole; it may be called `truncated` only where nothing proves that it is not. A wrong reading is flagged where it
+    is `invalid`, ambiguous or json-repair's; or `truncated`, where the text was not cut, as nobody acts on it.
+    """
+    status, values = reading.status, list(reading.values)
+    whole = equal(values, case.values)
+    flagged = status == "invalid" or reading.ambiguous or reading.level == "heuristic"
+    if KINDS[case.kind].group == "cut":
+        if status == "truncated":
+            known = len(values) <= 1 and all(is_beginning(value, case.values[0]) for value in values)
+            return Evaluation(known, flagged, "" if known else "not the beginning of what was meant")
+        return Evaluation(whole and status != "invalid", flagged, "" if whole else f"{status}, but was cut")
+    if not whole:
+        return Evaluation(False, flagged or status == "truncated", "another value")
+    if status == "invalid" or (status == "truncated" and not case.open_ended):
+        return Evaluation(False, True, f"the value, but {status}")
+    return Evaluation(True, flagged)
+
+
+def replay(raw: str, reading: JsonReading) -> list[str]:
+    """The raw text of each value with the repairs in it done. They come in order, those of one value together."""
+    texts: list[str] = []
+    left = list(reading.repairs)
+    for start, end in reading.spans:
+        pieces: list[str] = []
+        at = start
+        while left and at <= left[0].span[0] and left[0].span[1] <= end:
+            first, last = left[0].span
+            pieces += [raw[at:first], left.pop(0).after]
+            at = last
+        texts.append("".join([*pieces, raw[at:end]]))
+    return texts

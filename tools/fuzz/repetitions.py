@@ -1,6 +1,0 @@
-"""Runs `python -m tools.fuzz.repetitions`: `outspoken.authoring.fuzz.repetitions` on the formats of this checkout."""
-
-from tools.shared.command import run_module
-
-if __name__ == "__main__":
-    run_module("outspoken.authoring.fuzz.repetitions")
