@@ -86,7 +86,7 @@ class FastPath:
 
         The parser reports it.
         """
-        behind_call, checks = False, settings.schema_check != "off"
+        behind_call = False
         for segment in output.segments:
             if segment.__class__ is Text:
                 if self._text_holds_markup(raw, segment, tools):
@@ -97,14 +97,7 @@ class FastPath:
                 if self._markup.is_in(segment.text) and self._may_end_reasoning(raw, segment):
                     return True
             elif segment.__class__ is ToolCall:
-                if self._call_holds_markup(segment):
-                    return True
-                if loses_path(segment.arguments_text):
-                    return True
-                if tools is not None and (
-                    mentions(lacking(tools, segment.name, segment.arguments), segment.arguments)
-                    or (checks and may_violate(tools, segment.name, segment.arguments))
-                ):
+                if self._is_call_in_doubt(segment, tools, settings):
                     return True
             elif self._value_markup.holds_phrase(getattr(segment, "raw", "")):
                 return True
@@ -114,6 +107,17 @@ class FastPath:
         if self._prompt_end and self._begins_with_opener(output.segments):
             return True
         return bool(self._openers) and self._ends_in_opener(raw, output.segments)
+
+    def _is_call_in_doubt(self, call: ToolCall, tools: Tools | None, settings: Settings) -> bool:
+        """May something speak against a call?"""
+        if self._call_holds_markup(call) or loses_path(call.arguments_text):
+            return True
+        if tools is None:
+            return False
+        name, arguments = call.name, call.arguments
+        if settings.schema_check != "off" and may_violate(tools, name, arguments):
+            return True
+        return mentions(lacking(tools, name, arguments), arguments)
 
     def _begins_with_opener(self, segments: list[Any]) -> bool:
         """May the response begin with the rest of an opening marker that the prompt begins, with a mistake?"""

@@ -45,7 +45,9 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
             kinds = " or ".join(sorted(tools.types(name, key) or ()))
             yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}")
         elif key in facts.listed and not _is_listed(value, facts.listed[key]):
-            yield Objection("unlisted-value", f"the argument `{key}` of `{name}` has a value that its schema does not list")
+            yield Objection(
+                "unlisted-value", f"the argument `{key}` of `{name}` has a value that its schema does not list"
+            )
         elif repaired and not may_have(tools, name, key):
             yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")
 
@@ -70,7 +72,9 @@ def loses_path(arguments_text: str) -> bool:
     return ":\\" in arguments_text and _LOST_PATH.search(arguments_text) is not None
 
 
-def unproven(edits: Iterable[Edit], read: Callable[[int, int], str], closers: Collection[str], *, has_arguments: bool) -> str:
+def unproven(
+    edits: Iterable[Edit], read: Callable[[int, int], str], closers: Collection[str], *, has_arguments: bool
+) -> str:
     """Why the repairs of a call prove nothing: words were dropped, or the end of the text closes a value.
 
     `read` gives the response between two offsets, `closers` are the markers that close values and calls. The end of the
