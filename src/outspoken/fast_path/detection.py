@@ -159,10 +159,8 @@ class _Reader:
                 self.detected = path.format
         output.flush()
         path = plain.path_of(self.detected) if self.detected is not None else None
-        return not (
-            self._may_report_spaces()
-            or (path or plain.fast_path).leaves_markup(text, output, self.tools, self.settings)
-        )
+        path = path or plain.fast_path
+        return not (self._may_report_spaces() or path.leaves_markup(text, output, self.tools, self.settings))
 
     def _may_report_spaces(self) -> bool:
         """May the detector report actions whose points may be in several spaces?"""

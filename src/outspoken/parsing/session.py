@@ -93,7 +93,7 @@ class Session:
         """The events of calls that were made, as far as that is known; see `CallGate`."""
         gate = self._gate
         if gate is None:
-            if not any([type(event) in _IN_DOUBT for event in events]):
+            if not any(type(event) in _IN_DOUBT for event in events):
                 return events
             from .call_gate import CallGate
 

@@ -72,7 +72,7 @@ class ToolCallStart:
 
 @dataclass(frozen=True)
 class PlacedCallStart(ToolCallStart):
-    """A call has started, before it is known whether it was made or only said. It starts at an offset of the raw text."""
+    """A call has started, at the offset `start` of the raw text. It is still open whether it was made or only said."""
 
     start: int
 

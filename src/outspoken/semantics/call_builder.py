@@ -9,7 +9,7 @@ from typing import Any, cast
 from outspoken.grammar import registry
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.value_markup import closing_forms, loose_markup, value_markup
-from outspoken.notations.coerce import escape, fits, may_be_other_than_text, to_json
+from outspoken.notations.coerce import escape, may_be_other_than_text, to_json
 from outspoken.notations.schema import SchemaView
 from outspoken.notations.tools import schema_view_of
 from outspoken.results.events import PlacedCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished
@@ -341,8 +341,7 @@ class CallBuilder:
         types = self._types(node)
         if node.partial_text is not None or (types is None and self._actions.may_be_action(node)):
             return text  # the field of the action decides how its text is read
-        value, is_typed = (text, fits(text, types)) if node.sending else bare_value(text, types, self._header.values)
-        return value
+        return text if node.sending else bare_value(text, types, self._header.values)[0]
 
     def _types(self, node: OpenNode) -> frozenset[str] | None:
         types = types_of(self._tools, node.name, node.key)
@@ -385,11 +384,8 @@ class CallBuilder:
         if self._answers.enabled and not (node.problem or recorder.ambiguity) and self._answers.is_answer(node):
             self._answers.end_call(node, end)
             return
-        if recorder.edits and name and not _NOT_IN_NAME.isdisjoint(name):
-            node.problem = node.problem or "the name holds punctuation of the call"
-        node.problem = node.problem or self._doubt(node)
-        if not name or node.problem or recorder.ambiguity:
-            node.problem = node.problem or recorder.ambiguity or "a tool call has no name"
+        node.problem = node.problem or self._problem(node)
+        if not name or node.problem:
             recorder.ambiguity = ""
             self.unfinished(node, end, "invalid")
             return
@@ -417,6 +413,12 @@ class CallBuilder:
             recorder.report(code, message, call.span, "warning", label=label)
         if output.events is not None:
             output.events.append(ToolCallEnd(node.index, call))
+
+    def _problem(self, node: OpenNode) -> str:
+        """Why a finished call cannot be read; "" if it can."""
+        if self._recorder.edits and node.name and not _NOT_IN_NAME.isdisjoint(node.name):
+            return "the name holds punctuation of the call"
+        return self._doubt(node) or self._recorder.ambiguity or ("" if node.name else "a tool call has no name")
 
     def _objections(self, name: str, arguments: dict[str, Any], text: str, *, is_repaired: bool) -> list[Objection]:
         """What speaks against a finished call; `text` is the JSON text of its arguments, if it was written as JSON."""

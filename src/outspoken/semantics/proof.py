@@ -32,7 +32,7 @@ class Objection(NamedTuple):
 
 
 def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaired: bool) -> Iterator[Objection]:
-    """What speaks against a call of a tool. Only a `repaired` one may have no argument that the schema does not know."""
+    """What speaks against a call. Only where it is `repaired`, an argument that the schema does not know does."""
     if name not in tools:
         yield Objection("unknown-tool", f"there is no tool `{name}`")
         return
@@ -46,7 +46,7 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any], *, repaire
             yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}")
         elif key in facts.listed and not _is_listed(value, facts.listed[key]):
             yield Objection(
-                "unlisted-value", f"the argument `{key}` of `{name}` has a value that its schema does not list"
+                "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"
             )
         elif repaired and not may_have(tools, name, key):
             yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")

@@ -21,7 +21,8 @@ Verdict = Literal["made", "said"]
 
 #: What opens a region of text that is quoted: a fence of code, a comment, a tag.
 _REGION = re.compile(
-    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote)>|^\s*<(?P<result>tool_response)>",
+    r"^[ ]{0,3}(?P<fence>`{3,16}|~{3,16})[^`\n]*$|(?P<comment><!--)|<(?P<tag>pre|code|blockquote)>"
+    r"|^\s*<(?P<result>tool_response)>",
     re.IGNORECASE | re.MULTILINE,
 )
 #: A quotation mark at the end of the text before a call: it begins a word. Its end stands right behind the call.
@@ -142,9 +143,9 @@ class Doubt:
         if not self._wants_prose:
             return "said"
         for segment in after:
-            if type(segment) is Text and segment.span[1] > behind:
-                if _FENCE_LINE.sub("", read(max(segment.span[0], behind), segment.span[1])).strip():
-                    return "said"
+            start, last = segment.span
+            if type(segment) is Text and last > behind and _FENCE_LINE.sub("", read(max(start, behind), last)).strip():
+                return "said"
         return "made" if final else None
 
     def _decide_quote(self, after: Sequence[Any], *, final: bool) -> Verdict | None:
@@ -199,15 +200,15 @@ class Surroundings:
     def doubt_of(self, before: Sequence[Any], start: int) -> Doubt | None:
         """Why the call that starts at an offset, behind some segments, may only be said; None if it was made."""
         last = next((s for s in reversed(before) if type(s) is not ToolCall), None)
-        is_cut = type(last) is Reasoning and self._is_cut(last, start)
-        self._follow(before, start, last if is_cut else None)
+        cut = last if isinstance(last, Reasoning) and self._is_cut(last, start) else None
+        self._follow(before, start, cut)
         doubt = self._doubt_in(self._region, last, start) if self._region is not None else None
-        if doubt is None and (is_cut or type(last) is Text):
-            doubt = self._doubt_beside(last, start)
-        if is_cut:
-            assert self._thinks is not None
-            return Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
-        return doubt
+        lead = last if isinstance(last, Text) else cut
+        if doubt is None and lead is not None:
+            doubt = self._doubt_beside(lead, start)
+        if cut is None or self._thinks is None:
+            return doubt
+        return Doubt("thought-call", "in reasoning", start, closer=self._thinks.either, otherwise=doubt)
 
     def _doubt_beside(self, last: Text | Reasoning, start: int) -> Doubt | None:
         """Why the text right before a call makes it doubtful."""
