@@ -33,6 +33,9 @@ from outspoken.contrib.skyvern.action_models import SKYVERN
 from outspoken.contrib.skyvern.conversion import CONVERSIONS, SkyvernConverter
 from outspoken.results.actions.models import TYPES, model_of
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TASK: Any = SimpleNamespace(
     task_id="task",
@@ -284,17 +287,7 @@ def test_keys_waits_and_screenshots_of_anthropic() -> None:
 
 
 #: Blocks of which only the first action is carried out.
-UNUSABLE: dict[str, dict[str, Any]] = {
-    "no place": used(action="left_click_drag", coordinate=[5, 5], start_coordinate=None),
-    "a place left of the screen": used(action="left_click", coordinate=[-1, 5]),
-    "a place below the screen": used(action="left_click", coordinate=[1, 5000]),
-    "an unknown action": used(action="juggle"),
-    "nothing": used(),
-    "no text": used(action="type"),
-    "a click with a key held": used(action="left_click", coordinate=[1, 1], text="shift"),
-    "a part of the screen": used(action="zoom", region=[0, 0, 5, 5]),
-    "a key that there is not": used(action="key", text="ctrl+warp"),
-}
+UNUSABLE: dict[str, dict[str, Any]] = TABLES["UNUSABLE"]
 
 
 @in_one_item("name", UNUSABLE)
@@ -356,28 +349,14 @@ def test_without_actions_the_fallback_is_asked() -> None:
 
 
 #: A response of UI-TARS, and the actions: their types and some fields.
-UI_TARS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
-    "two actions": (
-        "Thought: The box.\nAction: click(start_box='(500,250)')\n\ntype(content='it\\'s\\n')",
-        [("click", 600, 200, None), ("input_text", None, None, "it's\n")],
-    ),
-    "a point in tags": ("Thought: x\nAction: left_double(point='<point>100 100</point>')", [("click", 120, 80, None)]),
-    "the end of the screen": ("Action: right_single(start_box='(1000,1000)')", [("click", 1199, 799, None)]),
-    "a scroll of the page": ("Action: scroll(direction='down')", [("scroll", 600, 400, None)]),
-    "the end": ("Action: finished(content='Open till six.')", [("complete", None, None, None)]),
-    "cut": ("Action: click(start_box='(50,25", []),
-    "outside": ("Action: click(start_box='(1500,20)')", []),
-    "a call for help": ("Action: call_user()\n\nclick(start_box='(5,5)')", []),
-    "no action": ("I cannot see it.", []),
-    "nothing": ("", []),
-}
+UI_TARS: dict[str, tuple[str, list[list[Any]]]] = TABLES["UI_TARS"]
 
 
 @in_one_item("name", UI_TARS)
 def test_responses_of_ui_tars(name: str) -> None:
     text, expected = UI_TARS[name]
     actions = of_ui_tars(text)
-    assert shown(actions, "x", "y", "text") == expected
+    assert [*map(list, shown(actions, "x", "y", "text"))] == expected
     if name == "the end":
         assert (actions[0].output, actions[0].verified) == ("Open till six.", True)
 

@@ -22,6 +22,9 @@ from outspoken.authoring.new_format.similarity import (
     rendered_notation,
 )
 from outspoken.authoring.shared.checkout import Checkout
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
@@ -43,16 +46,7 @@ def sandbox() -> Iterator[Checkout]:
         yield made
 
 
-MARKUP = {
-    "": [],
-    "\n<tool_call>\n<function=": ["\n<tool_call>", "\n<function="],
-    '">\n<parameter name="': ['">', '\n<parameter name="'],
-    "<｜a▁b｜>functions.": ["<｜a▁b｜>", "functions."],
-    "[CALLS] [{": ["[CALLS]", " [", "{"],
-    ")],\n": [")", "]", ",", "\n"],
-    '{"tool_name" : ': ["{", '"tool_name" :', " "],
-    "\n<<": ["\n<<"],
-}
+MARKUP = TABLES["MARKUP"]
 
 
 @pytest.mark.parametrize(("markup", "parts"), MARKUP.items())
@@ -61,17 +55,7 @@ def test_tokens(markup: str, parts: list[str]) -> None:
     assert "".join(parts) == markup
 
 
-OBJECTS = {
-    '{"name": "f", "arguments": {}}': ["call"],
-    '{"args": {}, "name": "f", "more": 1}': ["call"],
-    '{"f": {"a": 1}}': ["quoted_name", "object"],
-    '{"tool_call_id": "7", "tool_name": "f", "parameters": {}}': ["quoted_id", "quoted_name", "object"],
-    '{"a": "b", "c": "d", "e": {}}': [],
-    '{"f": 1}': [],
-    '{"a": "f", "b": {}, "c": 1}': [],
-    "[1]": [],
-    "{": [],
-}
+OBJECTS = TABLES["OBJECTS"]
 
 
 @pytest.mark.parametrize(("text", "kinds"), OBJECTS.items())

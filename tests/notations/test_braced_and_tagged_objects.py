@@ -14,6 +14,9 @@ from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import Tools, schema_view_of
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 MARK, PREFIX = '<|"|>', "~[~"
 DEPTH = 6
@@ -78,24 +81,7 @@ def read(how: Any, text: str, schema_view: SchemaView = ANY) -> tuple[Any, int]:
     return value, end
 
 
-BRACED_CASES: list[tuple[str, Any]] = [
-    ("{}", {}),
-    ("{ }", {}),
-    ("{a:1}", {"a": 1}),
-    ("{a:'x',b:-2.5e1,c:true,d:false,e:null}", {"a": "x", "b": -25.0, "c": True, "d": False, "e": None}),
-    ('{a:\'{b:1},}]\n\\n "q" <|"| x\'}', {"a": '{b:1},}]\n\\n "q" <|"| x'}),
-    ("{a:''}", {"a": ""}),
-    ("{a:[1,'x',{b:[]}],c:{}}", {"a": [1, "x", {"b": []}], "c": {}}),
-    ("{\n  a : 1 ,\n  b:\t'x'\n}", {"a": 1, "b": "x"}),
-    ("{'a b':1,\"c \\u00e9\":2,d-e.f:3}", {"a b": 1, "c é": 2, "d-e.f": 3}),
-    ('{a:"x, \\"y\\" \\ud83e\\udd89"}', {"a": 'x, "y" 🦉'}),
-    (
-        "{a:warm white,b:10:30,c:https://x.y/z,d:1 2}",
-        {"a": "warm white", "b": "10:30", "c": "https://x.y/z", "d": "1 2"},
-    ),
-    ("{a:1,a:2}", {"a": 2}),
-    ("{a:01,b:1e999,c:True}", {"a": "01", "b": "1e999", "c": True}),
-]
+BRACED_CASES: list[tuple[str, Any]] = TABLES["BRACED_CASES"]
 
 
 @pytest.mark.parametrize(("text", "value"), BRACED_CASES)

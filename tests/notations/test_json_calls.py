@@ -13,18 +13,11 @@ from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
+from tests.tables import tables
 
-FRAMES = {
-    "hermes": "<tool_call>\n%s\n</tool_call>",
-    "function_calls_json": "<function_calls>\n[%s]\n</function_calls>",
-    "tool_calls_json": "<tool_calls>[%s]</tool_calls>",
-    "longcat": "<longcat_tool_call>\n%s\n</longcat_tool_call>",
-    "granite_20b_fc": "<function_call> %s",
-    "cohere": "<|START_ACTION|>[%s]<|END_ACTION|>",
-    "xlam": "[%s]",
-    "llama3_json": "%s",
-    "json": "%s",
-}
+TABLES = tables(__file__)
+
+FRAMES = TABLES["FRAMES"]
 
 
 def read(text: str, format_: str, **options: Any) -> Reply:

@@ -17,6 +17,9 @@ import pytest
 from outspoken import Event, Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
 from outspoken.providers import ProviderStream
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -345,19 +348,7 @@ def test_answers_stream_in_detected_formats() -> None:
 # what Dify's tests assert
 
 #: What we read otherwise, and why.
-DIFFERENT = {
-    "dify-react-024": "two objects in one fence are two actions; Dify loses both",
-    "dify-react-006": "`Action:` before what is no action is text; Dify drops the word",
-    "dify-react-027": "`action:` before what is no action is text; Dify drops the word",
-    "dify-react-028": "`ACTION:` before what is no action is text; Dify drops the word",
-    "dify-react-029": "what follows `thought:` is reasoning, not text",
-    "dify-react-030": "what follows `THOUGHT:` is reasoning, not text",
-    "dify-react-039": "`action:` alone is text; Dify drops it",
-    "dify-react-042": "an object that cannot be read and says nothing of an action is text, without a diagnostic",
-    "dify-plugin-action-022": "arguments of a function that are JSON in a string are read, as chat APIs mean them",
-    "dify-plugin-stream-004": "`Action_input:` without an action is a part of the thought, without a diagnostic",
-    "dify-plugin-stream-015": "objects that are no actions are text, without a diagnostic",
-}
+DIFFERENT = TABLES["DIFFERENT"]
 
 
 @cache

@@ -9,6 +9,9 @@ import pytest
 
 from outspoken.providers import ProviderFormatError, ProviderReply, parse_response
 from tests.providers.provider_events import calls_of, dumped, feed
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
@@ -201,17 +204,7 @@ def test_non_object_arguments_are_converted(text: str, value: str) -> None:
     assert (one.arguments, one.status, one.arguments_text) == (json.loads(value), "repaired", value)
 
 
-DAMAGED = (
-    "{'a': 1}",
-    '{"a": "It is a "test", so far",}',
-    '{"a": 1, "b": [2, 3}',
-    '{"a": True, b: 2}',
-    '{"a": "x"} and no more',
-    'Here: {"a": 1}',
-    '{"a": "\\q", "b": 1}',
-    '{"a": 1, "b"',
-    '{"a": [{"x": 1}, {"x": ',
-)
+DAMAGED = TABLES["DAMAGED"]
 
 
 @pytest.mark.parametrize("text", DAMAGED)
@@ -313,29 +306,7 @@ def test_error_in_a_stream_keeps_earlier_content() -> None:
     assert [c.status for c in reply.unfinished_tool_calls] == ["truncated"]
 
 
-NONE: list[tuple[Any, str]] = [
-    ({"choices": 3}, "`choices` is the number 3; expected a list"),
-    ({"choices": [3]}, "`choices[0]` is the number 3; expected an object"),
-    (
-        {"choices": [{"delta": {"content": 7}}]},
-        "`choices[0].delta.content` is the number 7; expected text or a list",
-    ),
-    (
-        {"choices": [{"delta": {"tool_calls": [{"index": "x"}]}}]},
-        "`choices[0].delta.tool_calls[0].function` is missing",
-    ),
-    (
-        {"choices": [{"delta": {"tool_calls": [{"index": "x", "function": {}}]}}]},
-        "is the text 'x'; expected a whole",
-    ),
-    ({"choices": [{"delta": "text"}]}, "`choices[0].delta` is the text 'text'; expected an object"),
-    ({"choices": [{"message": {"reasoning": 4}}]}, "`choices[0].message.reasoning` is the number 4; expected text"),
-    ({"choices": [], "usage": {"prompt_tokens": "many"}}, "`usage.prompt_tokens` is the text 'many'"),
-    ({"answer": "Moss"}, "`choices` is missing; expected a list of choices"),
-    ("Moss", "the response is the line 'Moss'; expected server-sent events or JSON"),
-    ([7], "the response is the number 7; expected an object"),
-    ([None], "the response is missing; expected an object"),
-]
+NONE: list[tuple[Any, str]] = TABLES["NONE"]
 
 
 @pytest.mark.parametrize(("body", "expected_message"), NONE)
