@@ -296,6 +296,11 @@ def test_every_format_is_compared_or_listed() -> None:
     assert not WAITING & {*READ, *ELSEWHERE}
 
 
+def plain(value: Any) -> Any:
+    """A value with lists in place of tuples, as the tables have them."""
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value  # pyright: ignore[reportUnknownVariableType]
+
+
 def test_vectors() -> None:
     checked, wrong = 0, list[Any]()
     for row in rows("vectors.jsonl"):
@@ -306,7 +311,7 @@ def test_vectors() -> None:
         if row["id"] in DIFFERENCES:
             ours: Any = DIFFERENCES[row["id"]][0]
             want = (ours, *cast("tuple[Any, ...]", want)[1:]) if isinstance(want, tuple) else ours
-        if want != have:
+        if plain(want) != plain(have):
             wrong.append((row["id"], want, have))
     assert wrong == []
     assert checked >= 190 or not DATA.exists()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from outspoken.constraints import constraint
+from outspoken.constraints.schema_parts import search_pattern
 from outspoken.results.errors import ConstraintError
 
 _NAME = "act"
@@ -136,3 +137,8 @@ def test_a_server_has_one_of_two_engines() -> None:
     for fields in (made.to_vllm, made.to_sglang):
         with pytest.raises(ValueError, match="`backend` is 'outlines'; expected"):
             fields("outlines")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_dollar_that_is_escaped_is_no_anchor() -> None:
+    assert search_pattern(r"cost\$") == r"[\s\S]*(?:cost\$)[\s\S]*"
+    assert search_pattern(r"cost$") == r"[\s\S]*(?:cost)"

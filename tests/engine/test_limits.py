@@ -28,6 +28,7 @@ from outspoken import (
     render,
     stream,
 )
+from outspoken.engine.budget import RecoveryBudget
 from outspoken.grammar.registry import names
 from outspoken.parsing.inspection import formats
 
@@ -177,6 +178,15 @@ def test_detected_format_has_no_hold_limit() -> None:
         events = list(stream(chunks, settings=Settings(max_hold=100)))
         assert events[-1] == Done(parse(text))
         assert isinstance(events[-2], ToolCallEnd)
+
+
+def test_a_budget_goes_on_with_what_another_reader_has_left() -> None:
+    first = RecoveryBudget()
+    first.grant(1000).steps -= 7
+    second = first.copy()
+    assert second.grant(1000).steps == first.grant(1000).steps
+    second.grant(1000).steps -= 1
+    assert second.grant(1000).steps == first.grant(1000).steps - 1
 
 
 # errors that are asked for

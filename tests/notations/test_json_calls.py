@@ -188,3 +188,10 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
         reply = read(damaged, format_, **options)
         assert calls(reply) == expected, (damaged, reply)
         assert reply.status == ("repaired" if damaged != text else "ok")
+
+
+def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace() -> None:
+    text = '<tool_call>\n{"name": "search.search", "arguments": {}}\n</tool_call>'
+    for declared, name in (("search", "search"), ("find", "search.search")):
+        (call,) = parse(text, "hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
+        assert call.name == name

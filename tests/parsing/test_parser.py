@@ -5,13 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import outspoken
-from outspoken import Done, Parser, Point, Screen, Settings, UnknownFormatError, astream, parse, render, stream
+from outspoken import (
+    Done,
+    Parser,
+    Point,
+    Screen,
+    Settings,
+    UnknownFormatError,
+    astream,
+    load_format,
+    parse,
+    render,
+    stream,
+)
 from outspoken.parsing.inspection import detect
+from outspoken.parsing.prompt_prefix import PromptEnd
 
 CALL = '<tool_call>\n{"name": "moor", "arguments": {"berth": 7}}\n</tool_call>'
 OPEN = CALL.removesuffix("\n</tool_call>")
@@ -186,3 +200,27 @@ def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
         for size in (1, 4, 30):
             pieces = [text[at : at + size] for at in range(0, len(text), size)]
             assert list(stream(pieces))[-1] == Done(reply), (text, size)
+
+
+# the end of a prompt
+
+
+def test_markup_of_a_prompt_that_was_repeated_is_not_waited_for() -> None:
+    end = PromptEnd("", "<think>\n", True)
+    beginnings = ("", "\n", "<thi", "<think>", " <think>\n", "<think>a", "b")
+    assert [end.is_open(text) for text in beginnings] == [True, True, True, False, False, False, False]
+
+
+def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tmp_path: Path) -> None:
+    """An argument that the prompt of a format has opened holds what is still to be read of it."""
+    grammar = tmp_path / "opened_calls.lark"
+    grammar.write_text(
+        "// format: opened_calls\n// title: Opened calls\n// models: none\n// source: a test\n// opened: <call>f(<arg=a>\n"
+        "// example:\n//   1</arg></call>\n\nstart: tool_call\ntool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument _CALL_CLOSE\n"
+        'argument: "<arg=" ARG_NAME ">" ARG_VALUE "</arg>"\n_CALL_OPEN: "<call>"\n_PARENTHESIS: "("\n_CALL_CLOSE: "</call>"\n\n'
+        "%import .shared.text (TOOL_NAME, ARG_NAME, ARG_VALUE)\n",
+        "utf-8",
+    )
+    parser = Parser(load_format(grammar))
+    for value in ("one", "two"):
+        assert [call.arguments for call in parser.parse(f"{value}</arg></call>").tool_calls] == [{"a": value}]

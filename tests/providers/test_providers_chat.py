@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from outspoken.providers import ProviderFormatError, ProviderReply, parse_response
+from outspoken import Settings, ToolCallStart
+from outspoken.providers import ProviderFormatError, ProviderReply, ProviderStream, parse_response
+from outspoken.providers.assembly.tool_calls import parse_arguments
+from tests.loops import in_one_item
 from tests.providers.provider_events import calls_of, dumped, feed
 from tests.tables import tables
 
@@ -318,8 +321,6 @@ def test_bodies_that_are_not_responses_are_rejected(body: Any, expected_message:
 
 
 def test_invalid_chunk_is_reported_and_skipped() -> None:
-    from outspoken.providers import ProviderStream
-
     stream = ProviderStream("openai")
     stream.feed(chunk({"content": "Mo"}))
     with pytest.raises(ProviderFormatError, match=r"^chunk 2: `choices\[0\]\.delta\.content` is the number 7"):
@@ -328,3 +329,30 @@ def test_invalid_chunk_is_reported_and_skipped() -> None:
     stream.close()
     assert stream.reply is not None
     assert stream.reply.text == "Moss."
+
+
+# a name in pieces
+
+
+@in_one_item("tools, pieces, first", [
+    (["get", "get_weather"], ["get", "_weather"], 2),
+    (["get", "get_weather"], ["get"], 2),
+    (["get", "set"], ["get"], 1),
+    (["get_weather"], ["get", "_weather"], 2),
+])  # fmt: skip
+def test_a_call_is_announced_when_no_more_of_its_name_may_arrive(
+    tools: list[str], pieces: list[str], first: int
+) -> None:
+    session = ProviderStream("openai", tools=[{"name": name, "parameters": {}} for name in tools])
+    deltas = [{"index": 0, "function": {"name": piece}} for piece in pieces]
+    found: list[tuple[int, str]] = []
+    for number, delta in enumerate([*deltas, {"index": 0, "function": {"arguments": "{}"}}], 1):
+        events = session.feed({"choices": [{"index": 0, "delta": {"tool_calls": [delta]}}]})
+        found += [(number, event.name) for event in events if isinstance(event, ToolCallStart)]
+    session.close()
+    assert found == [(first, "".join(pieces))]
+
+
+def test_arguments_that_are_two_objects_are_invalid() -> None:
+    for text, status in (('{"a": 1,}', "repaired"), ('{"a": 1,} {"b": 2}', "invalid")):
+        assert parse_arguments(text, True, "strings", None, Settings()).status == status
