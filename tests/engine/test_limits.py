@@ -23,6 +23,7 @@ from outspoken import (
     TextDelta,
     ToolCall,
     ToolCallEnd,
+    ToolCallStart,
     UnknownFormatError,
     parse,
     render,
@@ -169,6 +170,14 @@ def test_low_hold_limit_loses_nothing(hold: int) -> None:
     assert session.reply.raw == text
     assert session.reply.text.startswith("One.")
     assert session.reply.text.endswith("Two.")
+
+
+def test_hold_limit_ends_the_wait_for_other_formats() -> None:
+    """Arguments that are no object: another format may read more of it, but for the limit."""
+    text = '{"name": "set_timer", "arguments": [12, "tea"]}'
+    for hold, is_started in ((40, True), (100, False)):
+        session = Parser(settings=Settings(max_hold=hold)).session()
+        assert any(isinstance(event, ToolCallStart) for event in events_of(session, list(text))) is is_started
 
 
 def test_detected_format_has_no_hold_limit() -> None:

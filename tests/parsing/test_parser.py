@@ -214,13 +214,18 @@ def test_markup_of_a_prompt_that_was_repeated_is_not_waited_for() -> None:
 def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tmp_path: Path) -> None:
     """An argument that the prompt of a format has opened holds what is still to be read of it."""
     grammar = tmp_path / "opened_calls.lark"
-    grammar.write_text(
-        "// format: opened_calls\n// title: Opened calls\n// models: none\n// source: a test\n// opened: <call>f(<arg=a>\n"
-        "// example:\n//   1</arg></call>\n\nstart: tool_call\ntool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument _CALL_CLOSE\n"
-        'argument: "<arg=" ARG_NAME ">" ARG_VALUE "</arg>"\n_CALL_OPEN: "<call>"\n_PARENTHESIS: "("\n_CALL_CLOSE: "</call>"\n\n'
-        "%import .shared.text (TOOL_NAME, ARG_NAME, ARG_VALUE)\n",
-        "utf-8",
+    header = "format: opened_calls", "title: Opened calls", "models: none", "source: a test", "opened: <call>f(<arg=a>"
+    rules = (
+        "start: tool_call",
+        "tool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument _CALL_CLOSE",
+        'argument: "<arg=" ARG_NAME ">" ARG_VALUE "</arg>"',
+        '_CALL_OPEN: "<call>"',
+        '_PARENTHESIS: "("',
+        '_CALL_CLOSE: "</call>"',
+        "%import .shared.text (TOOL_NAME, ARG_NAME, ARG_VALUE)",
     )
+    lines = [*[f"// {line}" for line in (*header, "example:", "  1</arg></call>")], "", *rules, ""]
+    grammar.write_text("\n".join(lines), "utf-8")
     parser = Parser(load_format(grammar))
     for value in ("one", "two"):
         assert [call.arguments for call in parser.parse(f"{value}</arg></call>").tool_calls] == [{"a": value}]

@@ -120,16 +120,7 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
 
 @pytest.mark.parametrize(
     ("written", "shown_text"),
-    [
-        ('"say \\"hi\\" now"', 'say "hi" now'),
-        ('"a\\\\\\"b\\/\\b\\f\\r\\t\\n"', 'a\\"b/\b\f\r\t\n'),
-        ('"caf\\u00e9 \\ud83e\\udde5."', "café 🧥."),
-        ('"\\ud83e\\ud83e\\udde5"', "\ufffd🧥"),
-        ('"\\ud83e, \\udde5 \\ud83eX"', "\ufffd, \ufffd \ufffdX"),
-        ('"\\\\ud83e"', "\\ud83e"),
-        ('"a } b ] ``` c"', "a } b ] ``` c"),
-        ('""', ""),
-    ],
+    TABLES["ESCAPES_AT_ANY_SPLIT"],
 )
 def test_escapes_at_any_split(written: str, shown_text: str) -> None:
     reply = at_every_split(f"Action: {ANSWER}{written}}}")
@@ -218,20 +209,7 @@ CALL = '{"action": "look", "action_input": {"at": "sea"}}'
 
 @pytest.mark.parametrize(
     "text",
-    [
-        f"Action:\n```\n{CALL}\n```",
-        f"```JSON\n{CALL}\n```",
-        f"Action: ```jSon\n{CALL}```",
-        f"```json5\n{CALL}\n```",
-        f"Thought: so.\n```tool_code\n[{CALL}]\n```",
-        f"Action: [{CALL}]",
-        f"[ {CALL} ]",
-        f"Thought 1: so.\nAction 1: {CALL}",
-        'Action: {"tool_calls": [{"name": "look", "arguments": {"at": "sea"}}]}',
-        'Action: {"Tool_Calling": {"name": "look", "arguments": {"at": "sea"}}}',
-        '```\n{"tool_calls": {"tool": "look", "args": {"at": "sea"}}}\n```',
-        'Action: {"type": "function", "function": {"name": "look", "arguments": "{\\"at\\": \\"sea\\"}"}}',
-    ],
+    TABLES["ANSWERS"],
 )
 def test_markup_around_an_action(text: str) -> None:
     reply = at_every_split(text)
@@ -241,14 +219,7 @@ def test_markup_around_an_action(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "noted"),
-    [
-        ('Like so:\n```json\n{"type": "object", "properties": {}}\n```\nClear?', ""),
-        ('Action:\n```\n{"city": "Oban"}\n```\n', "Action:"),
-        ('```json\n[{"type": "a"}, {"type": "b"}]\n```', ""),
-        ('Action: [{"type": "a"}] and so on', "Action:"),
-        ('Action: {"tool_calls": [{"type": "a"}]} and so on', "Action:"),
-        ('{"action_input": "x"} and so on', '"action_input":'),
-    ],
+    TABLES["TEXT_WITHOUT_AN_ACTION_IS_TEXT"],
 )
 def test_text_without_an_action_is_text(text: str, noted: str) -> None:
     reply = at_every_split(text)

@@ -67,18 +67,7 @@ def test_a_stream_of_text_and_reasoning() -> None:
 
 @pytest.mark.parametrize(
     "delta",
-    [
-        {"reasoning_content": "Hm."},
-        {"reasoning": "Hm."},
-        {"thinking": "Hm."},
-        {"reasoning_content": "Hm.", "reasoning": "Hm."},
-        {"reasoning": {"content": "Hm."}},
-        {"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
-        {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
-        {"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm."}]},
-        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]},
-        {"content": [{"type": "reasoning", "text": "Hm."}]},
-    ],
+    TABLES["ALL_NAMES_OF_THE_REASONING_FIELD"],
 )
 def test_all_names_of_the_reasoning_field(delta: dict[str, Any]) -> None:
     reply = feed([chunk({**delta, "role": "assistant"}), chunk({"content": "Yes."}, "stop")], "openrouter")
@@ -282,17 +271,7 @@ def test_a_whole_response_of_several_choices() -> None:
 
 @pytest.mark.parametrize(
     ("body", "message", "code", "status"),
-    [
-        ({"error": {"message": "No such model", "type": "invalid_request_error", "code": "model_not_found"}},
-         "No such model", "model_not_found", None),
-        ({"error": {"message": "Slow down", "code": 429}}, "Slow down", "429", 429),
-        ({"error": "out of memory"}, "out of memory", None, None),
-        ({"object": "error", "message": "Bad", "code": 400}, "Bad", "400", 400),
-        ({"detail": "Not Found"}, "Not Found", None, None),
-        ({"object": "error", "message": {"detail": [{"msg": "odd"}]}}, '{"detail": [{"msg": "odd"}]}', None, None),
-        ({"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None}, "login fail", "1004", None),
-        ([{"error": {"message": "In a list", "code": 400}}], "In a list", "400", 400),
-    ],
+    TABLES["ERROR_BODIES_OF_VARIOUS_SHAPES"],
 )  # fmt: skip
 def test_error_bodies_of_various_shapes(body: Any, message: str, code: str | None, status: int | None) -> None:
     reply = parse_response(json.dumps(body), "openai")
