@@ -484,7 +484,8 @@ def test_what_is_uncertain_is_not_repaired(
     assert reply.tool_calls == []
 
 
-SHELF: Any = [{"name": "write_file", "parameters": {"properties": dict.fromkeys(("path", "text"), {"type": "string"})}}]
+PATH = {"type": "string"}
+SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
 
 
 def test_damage_says_the_format_only_if_it_is_read_by_one() -> None:
