@@ -45,6 +45,9 @@ from outspoken.recovery import earley, search
 from outspoken.recovery.path import RecoveryPath, Region
 from tests.cases import CASES, FORMATS, Case, kin
 from tests.loops import by_format, every_case, in_one_item, some, sound_cases
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 # Of what is tried of each case, a share is drawn; other runs of continuous integration draw other shares.
 
@@ -270,31 +273,7 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 
 #: How long a hostile text is: for a share of them, which another format draws otherwise, and for the others.
 SIZE, LESS = 20_000, 4_000
-REPEATED = [
-    *'"\\{[(<`:=| \n',
-    "```",
-    "```json\n",
-    "```\n",
-    '{"a":',
-    '{"a":[x',
-    '{"a": "',
-    '[{"name":',
-    '{"name": "f", "arguments": {',
-    '{"toolCalls": [',
-    '<tool_call>{"name":',
-    '<tool_call>{"name": "f", "arguments": {"a":',
-    "<tool_call>f<arg_key>a</arg_key><arg_value>",
-    "<tool_call><function=f><parameter=a>",
-    '<function_calls><invoke name="f"><parameter name="a">',
-    "<|channel|>commentary to=f<|message|>{",
-    "[f(x=[",
-    "[f(x='",
-    "Action: click(start_box='",
-    "Thought: x\n",
-    'SUGGESTED_VALUES: [{"',
-    "<think>",
-    "<think></think>",
-]
+REPEATED = TABLES["REPEATED"]
 
 
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])

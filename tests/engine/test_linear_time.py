@@ -11,6 +11,9 @@ import pytest
 from outspoken.authoring.fuzz.repetitions import Repetition, check_steps, example_of, main, repetitions
 from outspoken.grammar.registry import names
 from outspoken.providers import LLMResponseParser, ProviderStream
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: What took more than linear time once: refused places that have the same end, entries that never end.
 HOSTILE = [
@@ -54,14 +57,7 @@ def test_quadratic_reading_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 CHUNK: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": 'a "}: ]}: b'}, "finish_reason": None}]}
 #: Bodies in which JSON seems to end again and again.
-BODIES = {
-    "one object": json.dumps({**CHUNK, "more": ["}:", "]:"] * 2_000}),
-    "one list": json.dumps([CHUNK] * 300),
-    "one event": "data: " + json.dumps({**CHUNK, "more": ["}:", "]:"] * 2_000}) + "\n\n",
-    "an event of many lines": "data: "
-    + json.dumps({**CHUNK, "more": [{}] * 2_000}, indent=0).replace("\n", "\ndata: ")
-    + "\n\n",
-}
+BODIES = TABLES["BODIES"]
 
 
 @pytest.mark.parametrize("name", BODIES)

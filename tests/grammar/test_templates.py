@@ -35,17 +35,7 @@ def _tool(name: str, **properties: Any) -> dict[str, Any]:
 
 
 #: The tools that the messages call.
-TOOLS = [
-    _tool(
-        "get_weather",
-        city={"type": "string"},
-        days={"type": "integer"},
-        metric={"type": "boolean"},
-        tags={"type": "array", "items": {"type": "string"}},
-    ),
-    _tool("get_time", tz={"type": "string"}),
-    _tool("ping"),
-]
+TOOLS = TABLES["TOOLS"]
 
 
 class Row(NamedTuple):

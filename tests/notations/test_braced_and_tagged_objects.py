@@ -22,20 +22,7 @@ MARK, PREFIX = '<|"|>', "~[~"
 DEPTH = 6
 BRACED = notation("BRACED_OBJECT", MARK)
 TAGGED = notation("TAGGED_OBJECT", PREFIX)
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string"},
-        "n": {"type": "integer"},
-        "either": {"type": ["integer", "string"]},
-        "flag": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
-        "list": {"type": "array", "items": {"type": "string"}},
-        "ints": {"type": "array", "items": {"type": "integer"}},
-        "deep": {"$ref": "#/$defs/deep"},
-        "map": {"type": "object", "additionalProperties": {"type": "string"}},
-    },
-    "$defs": {"deep": {"type": "object", "properties": {"text": {"type": "string"}, "more": {"$ref": "#/$defs/deep"}}}},
-}
+SCHEMA: dict[str, Any] = TABLES["SCHEMA"]
 KNOWN = SchemaView(SCHEMA, SCHEMA, "json")
 
 

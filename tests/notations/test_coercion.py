@@ -169,18 +169,7 @@ def test_hostile_text_takes_linear_work(text: str) -> None:
     assert calls_in(read) <= 5 * len(text)
 
 
-STRINGS = {
-    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="when" string="true">null'
-    "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
-    "anthropic_xml": '<invoke name="f"><parameter name="when" string="true">null</parameter></invoke>',
-    "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>'
-    '<|open|>argument key="when" type="string"<|sep|>null'
-    "<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
-    "k2_horizon": "<ifm|tool_call>f<ifm|arg_key>when</ifm|arg_key><ifm|arg_type>string</ifm|arg_type>"
-    "<ifm|arg_value>null</ifm|arg_value></ifm|tool_call>",
-    "seed_gui": '<seed:tool_call><function name="f"><parameter name="when" string="true">null</parameter></function>'
-    "</seed:tool_call>",
-}
+STRINGS = TABLES["STRINGS"]
 
 
 def test_value_that_the_markup_calls_a_string_is_one() -> None:

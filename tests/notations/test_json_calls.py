@@ -92,14 +92,7 @@ def test_object_without_a_known_key_is_no_call() -> None:
 
 
 A, B, C = (f'{{"name": "{name}", "arguments": {{"x": "{name}]}}"}}}}' for name in "abc")
-LISTS = {
-    "function_calls_json": "<function_calls>\n[%s]\n</function_calls>",
-    "tool_calls_json": "<tool_calls>[%s]</tool_calls>",
-    "cohere": "<|START_ACTION|>[%s]<|END_ACTION|>",
-    "mistral": "[TOOL_CALLS][%s]",
-    "xlam": "[%s]",
-    "json": '{"toolCalls": [%s], "content": "Done."}',
-}
+LISTS = TABLES["LISTS"]
 
 
 @pytest.mark.parametrize("format_", LISTS)

@@ -160,28 +160,7 @@ def test_python_repr_is_read(value: Any, after: str) -> None:
     assert decode(text, 50) == expected
 
 
-TOKENS = [
-    "'",
-    '"',
-    " ",
-    ",",
-    "[",
-    "]",
-    "(",
-    ")",
-    "{",
-    "}",
-    ":",
-    "1",
-    "-2",
-    ".5",
-    "_",
-    "0x",
-    "e9",
-    "None",
-    "'a'",
-    "'b':",
-]
+TOKENS = TABLES["TOKENS"]
 
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=12).map("".join))

@@ -302,15 +302,7 @@ def test_schemas_without_constraints(schema: dict[str, Any]) -> None:
 
 
 TYPES: list[tuple[Any, list[str] | None]] = TABLES["TYPES"]
-DEFINITIONS: dict[str, Any] = {
-    "$defs": {
-        "Text": {"type": "string"},
-        "a/b": {"type": "boolean"},
-        "Chain": {"anyOf": [{"$ref": "#/$defs/Text"}, {"type": "null"}]},
-        "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"type": "null"}]},
-    },
-    "definitions": {"Old": {"type": "array"}, "List": [{"type": "object"}]},
-}
+DEFINITIONS: dict[str, Any] = TABLES["DEFINITIONS"]
 
 
 @in_one_item("argument, types", TYPES)

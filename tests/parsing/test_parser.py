@@ -24,8 +24,12 @@ from outspoken import (
     render,
     stream,
 )
+from outspoken.actions import ElementRef
 from outspoken.parsing.inspection import detect
 from outspoken.parsing.prompt_prefix import PromptEnd
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "moor", "arguments": {"berth": 7}}\n</tool_call>'
 OPEN = CALL.removesuffix("\n</tool_call>")
@@ -183,14 +187,7 @@ def test_every_public_name_can_be_imported_and_is_listed() -> None:
 
 
 #: What says nothing: single markers, which many formats may have, and pairs of markers, which name the format.
-SAYS_NOTHING = {
-    "Good evening.<|end_message|>": None,
-    "Good evening.</s>": None,
-    "Good evening.\n <|END_OF_TURN_TOKEN|> \n": None,
-    "<TOOLCALL>[]</TOOLCALL>Nothing to do.": "nemotron_toolcall",
-    "Good evening.\n<TOOLCALL> [] </TOOLCALL>": "nemotron_toolcall",
-    "<|channel>thought\n<channel|>It is on the second floor.": "gemma4",
-}
+SAYS_NOTHING = TABLES["SAYS_NOTHING"]
 
 
 def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
@@ -212,20 +209,34 @@ def test_markup_of_a_prompt_that_was_repeated_is_not_waited_for() -> None:
 
 
 def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tmp_path: Path) -> None:
-    """An argument that the prompt of a format has opened holds what is still to be read of it."""
+    """The prompt of this format has written an argument of the action already."""
     grammar = tmp_path / "opened_calls.lark"
-    header = "format: opened_calls", "title: Opened calls", "models: none", "source: a test", "opened: <call>f(<arg=a>"
+    header = (
+        "format: opened_calls",
+        "title: Opened calls",
+        "models: none",
+        "source: a test",
+        "space: px",
+        "actions:",
+        "  type = type_text(text=a!, element.id=b)",
+        "opened: <call>type(<arg=b>2</arg>",
+        "example:",
+        "  <arg=a>1</arg></call>",
+    )
     rules = (
         "start: tool_call",
-        "tool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument _CALL_CLOSE",
+        "tool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument+ _CALL_CLOSE",
         'argument: "<arg=" ARG_NAME ">" ARG_VALUE "</arg>"',
         '_CALL_OPEN: "<call>"',
         '_PARENTHESIS: "("',
         '_CALL_CLOSE: "</call>"',
         "%import .shared.text (TOOL_NAME, ARG_NAME, ARG_VALUE)",
     )
-    lines = [*[f"// {line}" for line in (*header, "example:", "  1</arg></call>")], "", *rules, ""]
+    lines = [*[f"// {line}" for line in header], "", *rules, ""]
     grammar.write_text("\n".join(lines), "utf-8")
     parser = Parser(load_format(grammar))
     for value in ("one", "two"):
-        assert [call.arguments for call in parser.parse(f"{value}</arg></call>").tool_calls] == [{"a": value}]
+        reply = parser.parse(f"<arg=a>{value}</arg></call>")
+        found = [(action.text, action.element) for action in reply.actions if action.type == "type_text"]
+        assert found == [(value, ElementRef(id="2"))]
+        assert reply.diagnostics == []
