@@ -30,10 +30,6 @@ UNFAITHFUL = TABLES["UNFAITHFUL"]
 DIALECTS = TABLES["DIALECTS"]
 
 
-def _tool(name: str, **properties: Any) -> dict[str, Any]:
-    return {"name": name, "parameters": {"type": "object", "properties": properties}}
-
-
 #: The tools that the messages call.
 TOOLS = TABLES["TOOLS"]
 
