@@ -28,6 +28,7 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 from outspoken.grammar import registry
+from tests.loops import SEED
 
 TESTS = Path(__file__).resolve().parent
 
@@ -139,6 +140,12 @@ def snapshot(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Sna
     if request.path.parent != TESTS:
         pytest.fail(f"{request.path}: a test that uses snapshots lies directly in {TESTS}", pytrace=False)
     return snapshot.use_extension(FormatSnapshots)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """Say what the shares of a run that failed were drawn with."""
+    if exitstatus:
+        terminalreporter.write_line(f"To repeat this run: OUTSPOKEN_TEST_SEED={SEED}")
 
 
 @pytest.hookimpl(wrapper=True)

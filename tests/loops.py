@@ -6,21 +6,33 @@ Every input is tried, whatever fails before it. The failure names each input tha
 from __future__ import annotations
 
 import inspect
+import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from random import Random
 from typing import Any, TypeVar
 
 import pytest
 
 from tests.cases import CASES, Case
 
-__all__ = ["by_format", "every_case", "for_each", "in_one_item", "sound_cases"]
+__all__ = ["by_format", "every_case", "for_each", "in_one_item", "some", "sound_cases"]
 
 T = TypeVar("T")
 Test = Callable[..., None]
 
+#: What shares of cases and places are drawn with; continuous integration gives each run a seed of its own.
+SEED = os.environ.get("OUTSPOKEN_TEST_SEED", "0")
+
 #: How many failures are shown with a traceback; of the others, only the input is named.
 _SHOWN = 10
+
+
+def some(items: Iterable[T], name: object, share: float) -> list[T]:
+    """A share of the items in their order, one of them at least, drawn for a name and the seed of this run."""
+    drawn = list(items)
+    count = min(len(drawn), max(1, round(len(drawn) * share)))
+    return [drawn[at] for at in sorted(Random(f"{SEED} {name}").sample(range(len(drawn)), count))]
 
 
 def for_each(items: Iterable[T], check: Callable[[T], None], name: Callable[[T], str] = str) -> None:
@@ -35,7 +47,10 @@ def for_each(items: Iterable[T], check: Callable[[T], None], name: Callable[[T],
             trace = traceback.format_exception(type(error), error, error.__traceback__)
             failures.append(f"{name(item)}:\n{''.join(trace[2:])}" if len(failures) < _SHOWN else name(item))
     if failures:
-        pytest.fail("\n".join([f"{len(failures)} of {len(items)} fail", *failures]), pytrace=False)
+        pytest.fail(
+            "\n".join([f"{len(failures)} of {len(items)} fail with OUTSPOKEN_TEST_SEED={SEED}", *failures]),
+            pytrace=False,
+        )
 
 
 def in_one_item(names: str, values: Iterable[Any]) -> Callable[[Test], Test]:

@@ -7,26 +7,14 @@ from typing import Any
 
 from outspoken import Reply, Screen
 from outspoken.actions.fields import read_point
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 _SCREEN = Screen(1920, 1080)
 
 #: The words of Open-AutoGLM: our type, and our names for their arguments.
-_AUTOGLM: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
-    "Tap": ({"type": "click"}, {"element": "point"}),
-    "Double Tap": ({"type": "click", "clicks": 2}, {"element": "point"}),
-    "Long Press": ({"type": "long_press"}, {"element": "point"}),
-    "Type": ({"type": "type_text"}, {"text": "text"}),
-    "Swipe": ({"type": "swipe"}, {"start": "start", "end": "end"}),
-    "Launch": ({"type": "open_app"}, {"app": "app"}),
-    "Back": ({"type": "device_button", "button": "back"}, {}),
-    "Home": ({"type": "device_button", "button": "home"}, {}),
-    "Wait": ({"type": "wait"}, {"durationMs": "seconds"}),
-    "Interact": ({"type": "ask_user"}, {}),
-    "Take_over": ({"type": "ask_user"}, {"message": "text"}),
-    "Note": ({"type": "memorize"}, {"message": "text"}),
-    "Call_API": ({"type": "call_llm"}, {"instruction": "prompt"}),
-    "finish": ({"type": "complete"}, {"message": "answer"}),
-}
+_AUTOGLM: dict[str, tuple[dict[str, Any], dict[str, str]]] = TABLES["_AUTOGLM"]
 
 
 def _field(action: Any, key: str) -> Any:

@@ -28,6 +28,9 @@ from outspoken.actions.encoding import encode_action
 from outspoken.actions.mapping import mapping_of, parse_rule
 from outspoken.grammar.header import Header
 from outspoken.results.actions.models import TYPES, model_of
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 ADAPTER: TypeAdapter[Any] = TypeAdapter(Action)
 
@@ -195,19 +198,7 @@ def test_call_outside_the_mapping() -> None:
     assert act("Click_At", header("click_at := click(point=x+y)", any_case=True), x=1, y=2).type == "click"
 
 
-KEYS = {
-    "ctrl c": ["ctrl", "c"],
-    "Control+Shift+T": ["ctrl", "shift", "t"],
-    "ctrl++": ["ctrl", "+"],
-    "+": ["+"],
-    " ": ["space"],
-    "+ ctrl": ["+", "ctrl"],
-    "ctrl +": ["ctrl", "+"],
-    "cmd + a": ["meta", "a"],
-    "Page_Down": ["page_down"],
-    "ArrowLeft": ["left"],
-    "F5": ["f5"],
-}
+KEYS = TABLES["KEYS"]
 
 
 @pytest.mark.parametrize(("text", "keys"), KEYS.items())
@@ -237,14 +228,7 @@ def test_marks_name_elements() -> None:
     assert act("click", head, at=12).element == ElementRef(mark="12")
 
 
-WRONG = {
-    "click(point)": "is not `field=source|source`",
-    "hover": "is not an action",
-    "click(place=x)": "is not `field=source|source`",
-    "click(kind=x)": "is not `field=source|source`",
-    "click(element.colour=x)": "is not `field=source|source`",
-    "click(point=x:louder)": "conversions:",
-}
+WRONG = TABLES["WRONG"]
 
 
 @pytest.mark.parametrize(("right", "message"), WRONG.items())

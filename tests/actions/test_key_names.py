@@ -7,38 +7,11 @@ import pytest
 from outspoken.actions.key_names import playwright_key
 from tests.actions.playwright_keys import KEYS
 from tests.loops import in_one_item
+from tests.tables import tables
 
-NAMES = {
-    "ctrl": "Control",
-    "control": "Control",
-    "cmd": "Meta",
-    "super": "Meta",
-    "return": "Enter",
-    "esc": "Escape",
-    "Page_Down": "PageDown",
-    "pgup": "PageUp",
-    "down": "ArrowDown",
-    "ArrowLeft": "ArrowLeft",
-    "del": "Delete",
-    "spacebar": "Space",
-    " ": "Space",
-    "f5": "F5",
-    "F12": "F12",
-    "+": "+",
-    "A": "A",
-    "é": None,
-    "f25": None,
-    "f0": None,
-    "warp": None,
-    "": None,
-    "prtsc": "PrintScreen",
-    "caps_lock": "CapsLock",
-    "apps": "ContextMenu",
-    "Num Lock": "NumLock",
-    "~": "~",
-    "ctrl+a": None,
-    "volumeup": "AudioVolumeUp",
-}
+TABLES = tables(__file__)
+
+NAMES = TABLES["NAMES"]
 
 
 @in_one_item("name", NAMES)

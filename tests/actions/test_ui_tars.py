@@ -11,27 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from outspoken import Action, Point, Reasoning, Reply, Screen, Settings, parse
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 FORMATS = {"doubao": "doubao_ui_tars", "qwen25vl": "ui_tars"}
 SCREEN = Screen(1920, 1080)
 #: The end of a text, and why the package is wrong about it.
-ERRORS = {
-    'type(content="moss")': "it raises for double quotes, which its prompt allows",
-    "type(content='one\n\ntwo')": "it splits actions at a blank line in a text, and raises",
-    "type(content='f(x)\n\ny')": "it splits actions at a parenthesis in a text, and raises",
-    "type(content='Action: go')": "it reads `Action: ` in a text as the beginning of the action, and raises",
-    "type(content='point=3')": "it replaces `point=` in the text that is to be typed",
-    "\nwait()": "it raises for an action on the next line",
-    "\n\nAction: wait()": "it drops all actions before the last `Action: `, without a word",
-    "Action:click(point='<point>3 4</point>')": "it raises without a blank behind the colon",
-    "Action：click(point='<point>3 4</point>')": "it raises for a full-width colon",
-    "start_box='[3, 4, 5, 6]')": "it raises for a box in square brackets",
-    "start_box='<|box_start|>(3,4)<|box_end|>')": "it raises for the tokens of its own first model",
-    "start_box=(3, 4, 5, 6))": "it raises for a box without quotes",
-    "wait(time=5)": "it raises for a number without quotes",
-    "'<point>3, 4</point>')": "it raises for a comma in a point",
-    'Say "Action: go" first.\nAction: wait()': "it ends the thought at a word in quotes",
-}
+ERRORS = TABLES["ERRORS"]
 #: Texts that stand behind nothing but white space.
 NO_MARKER = "click(point='<point>3 4</point>')"
 #: The fields of our actions that hold what the package has as inputs.

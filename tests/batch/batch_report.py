@@ -6,38 +6,17 @@ import json
 from pathlib import Path
 
 from outspoken.batch import BatchOptions
+from tests.tables import tables
 
-TOOLS = [
-    {
-        "name": "find",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "n": {"type": "integer"}, "unit": {"enum": ["c", "f"]}},
-            "required": ["city"],
-        },
-    },
-    {"name": "open"},
-]
+TABLES = tables(__file__)
+
+TOOLS = TABLES["TOOLS"]
 #: The name of a tool that a page must not read as HTML, with a character that turns the direction of text.
 HOSTILE = "</style><script>document.title='owned'</script><img src=x onerror=alert(1)>\u202e"
 
 _CALL = "<tool_call>\n%s\n</tool_call>"
 #: Responses with their formats; hermes where there is none.
-MIXED = [
-    (None, _CALL % '{"name": "find", "arguments": {"city": "Paris", "n": 3}}'),
-    (None, "Hello & <b>there</b>."),
-    (None, _CALL % "{'name': 'find', 'arguments': {'city': 'Paris',}}"),
-    (None, _CALL % '{"name": "fnd", "arguments": {"n": 3,}}'),
-    (None, _CALL % '{"name": "find", "arguments": {"n": "three", "unit": "k"}}'),
-    (None, _CALL % '{"name": "find", "arguments": {"where": 1}}'),
-    (None, _CALL % '{"name": "find", "arguments": {"city": "a", "city": "b"}}'),
-    ("qwen3_coder", _CALL % "<function=find>\n<parameter=n>\nabc\n</parameter>\n</function>"),
-    (None, _CALL % json.dumps({"name": HOSTILE, "arguments": {"<script>alert(1)</script>": "\u2066 \x1b[31m"}})),
-    ("mistral", '[TOOL_CALLS]find[ARGS]{"city": "Rome"'),
-    (None, "<think>it never ends"),
-    (None, '<tool_call>\n{"name": "find", "arguments": {"city": "Par'),
-    (None, _CALL % f'{{"name": "{HOSTILE}", "arguments": 5}}'),
-]
+MIXED = TABLES["MIXED"]
 #: What reads them.
 OPTIONS = BatchOptions(format="hermes", format_column="format", tools=TOOLS, id_column="id", keep=("when",))
 _BAD = ["not json <script>alert(1)</script>\u202e", '{"text": 3, "id": "</pre>"}']

@@ -13,6 +13,9 @@ from pydantic import BaseModel, Field
 
 from outspoken.notations.schema import referred
 from outspoken.notations.tools import ToolLike, Tools
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -26,7 +29,6 @@ def _tool(name: str, properties: Schema, required: Sequence[str] = (), **more: A
 
 
 _TEXT: Schema = {"type": "string"}
-_WEATHER = _tool("get_weather", {"city": _TEXT, "days": {"type": "integer", "minimum": 1, "maximum": 14}}, ["city"])
 
 
 class Priority(str, Enum):
@@ -58,166 +60,12 @@ def set_alarm(hour: int, minute: int = 0, label: str | None = None, *, loud: boo
 
 #: Twenty sets of tools by what is special about them.
 TOOL_SETS: dict[str, Sequence[ToolLike]] = {
-    "one tool": [_WEATHER],
-    "no parameters": [{"name": "list_files", "parameters": _object({})}, {"name": "stop"}],
-    "optional only": [_tool("search", {"query": _TEXT, "limit": {"type": "integer"}, "deep": {"type": "boolean"}})],
-    "enums and consts": [
-        _tool(
-            "paint",
-            {
-                "colour": {"enum": ["red", "dark green", "blue-ish"]},
-                "version": {"const": 2},
-                "mode": {"type": "string", "const": "fast"},
-                "level": {"type": "integer", "enum": [1, 5, 10]},
-                "mixed": {"enum": ["auto", 3, None, True]},
-            },
-            ["colour", "version"],
-        )
-    ],
-    "bounds": [
-        _tool(
-            "move",
-            {
-                "x": {"type": "integer", "minimum": -20, "maximum": 1920},
-                "y": {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 100},
-                "speed": {"type": "number", "minimum": 0, "maximum": 1.5},
-                "angle": {"type": "number", "exclusiveMinimum": -3.5, "exclusiveMaximum": 3.5},
-                "step": {"type": "integer", "multipleOf": 5, "minimum": 0, "maximum": 50},
-            },
-            ["x", "y"],
-        )
-    ],
-    "numbers and booleans": [
-        _tool(
-            "mix",
-            {"ratio": {"type": "number"}, "on": {"type": "boolean"}, "count": {"type": "integer"}},
-            ["ratio", "on", "count"],
-        )
-    ],
-    "nested objects": [
-        _tool(
-            "book",
-            {
-                "trip": _object(
-                    {"from": _object({"city": _TEXT, "code": _TEXT}, ["city"]), "to": _object({"city": _TEXT})},
-                    ["from"],
-                ),
-                "note": _TEXT,
-            },
-            ["trip"],
-        )
-    ],
-    "lists": [
-        _tool(
-            "tag",
-            {
-                "tags": {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 3},
-                "grid": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "maxItems": 2}},
-                "pair": {
-                    "type": "array",
-                    "prefixItems": [{"type": "integer"}, {"type": "boolean"}],
-                    "items": False,
-                    "minItems": 2,
-                },
-                "people": {"type": "array", "items": _object({"name": _TEXT, "age": {"type": "integer"}}, ["name"])},
-            },
-            ["tags"],
-        )
-    ],
-    "references": [
-        _tool(
-            "draw",
-            {"start": {"$ref": "#/$defs/point"}, "end": {"$ref": "#/$defs/point", "description": "Where it ends."}},
-            ["start"],
-            **{"$defs": {"point": _object({"x": {"type": "integer"}, "y": {"type": "integer"}}, ["x", "y"])}},
-        )
-    ],
-    "recursive": [
-        _tool(
-            "save_tree",
-            {"tree": {"$ref": "#/$defs/node"}},
-            ["tree"],
-            **{
-                "$defs": {
-                    "node": _object(
-                        {"label": _TEXT, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, ["label"]
-                    )
-                }
-            },
-        )
-    ],
-    "choices": [
-        _tool(
-            "set_value",
-            {
-                "value": {"anyOf": [{"type": "integer"}, {"type": "string", "maxLength": 10}, {"type": "null"}]},
-                "target": {"oneOf": [_object({"id": {"type": "integer"}}, ["id"]), _object({"name": _TEXT}, ["name"])]},
-                "note": {"type": ["string", "null"]},
-                "old": {"type": "integer", "nullable": True},
-                "all": {"allOf": [{"type": "integer"}, {"minimum": 3}, {"maximum": 9}]},
-            },
-            ["value"],
-        )
-    ],
-    "patterns": [
-        _tool(
-            "order",
-            {
-                "number": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]{3,5}$", "examples": ["AB-1234"]},
-                "hash": {"type": "string", "pattern": "^(?:[0-9a-f]{8}|none)$", "examples": ["none", "0123abcd"]},
-                "part": {"type": "string", "pattern": "[0-9]+", "examples": ["no. 7"]},
-            },
-            ["number"],
-        )
-    ],
-    "formats": [
-        _tool(
-            "invite",
-            {
-                "day": {"type": "string", "format": "date", "examples": ["2024-02-11"]},
-                "at": {"type": "string", "format": "date-time", "examples": ["2024-02-11T10:00:00Z"]},
-                "mail": {"type": "string", "format": "email", "examples": ["ada@example.org"]},
-                "page": {"type": "string", "format": "uri", "examples": ["https://example.org/a"]},
-                "id": {"type": "string", "format": "uuid", "examples": ["123e4567-e89b-12d3-a456-426614174000"]},
-                "host": {"type": "string", "format": "ipv4", "examples": ["10.0.0.1"]},
-            },
-            ["day"],
-        )
-    ],
-    "lengths": [
-        _tool(
-            "name_it",
-            {
-                "short": {"type": "string", "maxLength": 8, "examples": ["abc"]},
-                "long": {"type": "string", "minLength": 3, "examples": ["abcdef"]},
-                "code": {"type": "string", "minLength": 2, "maxLength": 4, "examples": ["xyz"]},
-            },
-            ["short", "code"],
-        )
-    ],
-    "other properties": [
-        _tool("put", {"key": _TEXT}, ["key"], additionalProperties=True),
-        _tool("put_strict", {"key": _TEXT}, ["key"], additionalProperties=False),
-        _tool("put_numbers", {"key": _TEXT, "more": _object({}, additionalProperties={"type": "integer"})}, ["key"]),
-    ],
+    **TABLES["TOOL_SETS"],
     "ten tools": [
         _tool(f"tool_{number}", {"first": _TEXT, f"value_{number}": {"type": "integer"}}, ["first"])
         for number in range(10)
     ],
-    "names": [
-        _tool("files.read-all", {"path": _TEXT, "max-bytes": {"type": "integer"}, "x.y": _TEXT}, ["path"]),
-        _tool("Read", {"fileName": _TEXT}, ["fileName"]),
-        _tool("Read2", {"_id": _TEXT}, ["_id"]),
-    ],
     "models and functions": [OpenTicket, set_alarm],
-    "code": [
-        _tool("write_file", {"path": {"type": "string", "minLength": 1}, "content": _TEXT}, ["path", "content"]),
-        _tool("run", {"command": _TEXT, "timeout": {"type": "integer", "minimum": 0}}, ["command"]),
-    ],
-    "anything": [
-        _tool("log", {"data": {}, "extra": {"type": "object"}, "list": {"type": "array"}}, ["data"]),
-        {"name": "note", "parameters": {"type": "object"}},
-    ],
 }
 
 _STRINGS = ("Paris", "a b", "line 1\n\nline 2", 'say "hi"', "<b>é</b>", "3", "x = [1, 2]", "中文")
@@ -310,25 +158,7 @@ def _inner(schema: Schema) -> list[Schema]:
     return found
 
 
-_PARTS: Sequence[Schema] = (
-    {"type": "string"},
-    {"type": "string", "enum": ["on", "off", "half way"]},
-    {"type": "string", "minLength": 2, "maxLength": 6},
-    {"type": "string", "pattern": "^[a-z]+(_[a-z]+)*$"},
-    {"type": "string", "format": "time"},
-    {"type": "integer", "minimum": -7, "maximum": 123},
-    {"type": "number", "minimum": 0.25},
-    {"type": ["integer", "string", "null"]},
-    {"type": "boolean"},
-    {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2},
-    {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True},
-    {"type": "number", "multipleOf": 0.5},
-    {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "boolean"}}, "required": ["b"]},
-    {"type": "object", "additionalProperties": {"type": "string"}},
-    {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]},
-    {"const": None},
-    {},
-)
+_PARTS: Sequence[Schema] = TABLES["PARTS"]
 
 
 def _add(schema: Schema, draw: random.Random) -> None:

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from outspoken.constraints import constraint
+from outspoken.constraints.schema_parts import search_pattern
 from outspoken.results.errors import ConstraintError
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 _NAME = "act"
 
@@ -26,26 +30,7 @@ def _call(value: Any) -> str:
 
 _NODE = {"type": "object", "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/properties/x"}}}
 #: A schema, values that it admits, and values that it does not.
-_ENFORCED: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
-    ({"type": ["string", "null"]}, ["a", None], [3]),
-    ({"enum": ["a", 1, None, True]}, ["a", 1, None, True], ["b", 2]),
-    ({"enum": ["it's", "two\nlines", 'a "quote"', "<tool_call>"]}, ["it's", "two\nlines", 'a "quote"'], ["its"]),
-    ({"type": "string", "pattern": "^[A-Z]{3}-[0-9]{2}$"}, ["ABC-12"], ["abc-12", "ABC-123"]),
-    ({"type": "string", "pattern": "b+"}, ["abc", "b"], ["ac"]),
-    ({"type": "string", "minLength": 2, "maxLength": 4}, ["ab", "äöüß"], ["a", "abcde"]),
-    ({"type": "string", "format": "date"}, ["2026-11-23"], ["tomorrow", "2026-13-01"]),
-    ({"type": "string", "format": "uuid"}, ["123e4567-e89b-12d3-a456-426614174000"], ["123"]),
-    ({"type": "integer", "minimum": -7, "maximum": 123}, [-7, 0, 123], [-8, 124]),
-    ({"type": "number", "minimum": 0, "maximum": 0.5}, [0, 0.25, 0.5], [0.51, 1, -0.1]),
-    ({"type": "number"}, [-0.5, 2.5, 0, -3], ["1"]),
-    ({"type": "integer", "multipleOf": 5, "minimum": 0, "maximum": 20}, [0, 15], [3, 25]),
-    ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2}, [[1], [1, 2]], [[], [1, 2, 3]]),
-    ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False}, [["a", 1]], [[1]]),
-    ({"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1}, {}], [{"a": "b"}]),
-    ({"oneOf": [{"enum": ["a"]}, {"type": "integer"}]}, ["a", 3], ["b", True]),
-    ({"allOf": [{"type": "string"}, {"minLength": 3}]}, ["abc"], [3]),
-    (_NODE, [{"v": 1}, {"v": 1, "next": {"v": 2, "next": {}}}], [{"v": "a"}, {"next": {"v": "a"}}]),
-]
+_ENFORCED: list[tuple[dict[str, Any], list[Any], list[Any]]] = TABLES["_ENFORCED"]
 
 
 def test_values_by_schema() -> None:
@@ -136,3 +121,8 @@ def test_a_server_has_one_of_two_engines() -> None:
     for fields in (made.to_vllm, made.to_sglang):
         with pytest.raises(ValueError, match="`backend` is 'outlines'; expected"):
             fields("outlines")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_dollar_that_is_escaped_is_no_anchor() -> None:
+    assert search_pattern(r"cost\$") == r"[\s\S]*(?:cost\$)[\s\S]*"
+    assert search_pattern(r"cost$") == r"[\s\S]*(?:cost)"

@@ -29,6 +29,9 @@ from outspoken.contrib.skyvern.api_response import (
 from outspoken.json.read import JsonLimitError
 from outspoken.results.errors import OutspokenError
 from outspoken.results.settings import Settings
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 VECTORS = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -306,31 +309,7 @@ PAGE, NOTE = {"page": "A form."}, {"note": "Done."}
 ONE, TRUE = {**CLICK, "n": 1}, {**CLICK, "n": True}
 BARE, OWN = [CLICK, TYPE], {"page": "p", "actions": [CLICK]}
 
-COERCED: list[tuple[list[Any], str | None, Any, list[str]]] = [
-    # S0-21: an object and its actions beside it
-    ([PAGE, [CLICK]], None, {**PAGE, "actions": [CLICK]}, ["joined-actions"]),
-    ([[CLICK, TYPE], PAGE], None, {**PAGE, "actions": [CLICK, TYPE]}, ["joined-actions"]),
-    ([PAGE, "and", ["x"], [], [CLICK], NOTE], None, {**PAGE, "actions": [CLICK]}, ["joined-actions", "other-values"]),
-    ([PAGE, [CLICK], [TYPE]], None, PAGE, ["other-values"]),
-    ([PAGE, [CLICK, 1]], None, PAGE, ["other-values"]),
-    ([PAGE, [{"name": "a"}]], None, PAGE, ["other-values"]),
-    ([CLICK, [TYPE]], None, CLICK, ["other-values"]),
-    ([PAGE, CLICK, [TYPE]], None, PAGE, ["other-values"]),
-    ([OWN, [TYPE]], None, OWN, ["other-values"]),
-    # S0-22: nothing but actions, where the prompt asks for them
-    (BARE, "extract-actions", {"actions": BARE}, ["wrapped-actions"]),
-    ([CLICK], "decisive-criterion-validate", {"actions": [CLICK]}, ["wrapped-actions"]),
-    ([CLICK, CLICK, 1, CLICK], "extract-actions", {"actions": [CLICK]}, [
-        "wrapped-actions", "repeated-action", "other-values",
-    ]),
-    ([CLICK, TYPE, CLICK], "extract-actions", {"actions": [CLICK, TYPE, CLICK]}, ["wrapped-actions"]),
-    ([ONE, TRUE], "extract-actions", {"actions": [ONE, TRUE]}, ["wrapped-actions"]),
-    (BARE, "custom-select", CLICK, ["other-values"]),
-    # S0-23: the first object
-    ([PAGE, NOTE], None, PAGE, ["other-values"]),
-    (["x", PAGE], None, PAGE, ["other-values"]),
-    ([PAGE], None, PAGE, ["unwrapped-object"]),
-]  # fmt: skip
+COERCED: list[tuple[list[Any], str | None, Any, list[str]]] = TABLES["COERCED"]
 
 
 @pytest.mark.parametrize(("items", "prompt", "value", "expected_codes"), COERCED)
@@ -428,27 +407,7 @@ def test_a_content_filter() -> None:
 A, B = '{"action_type":"A"}', '{"action_type":"B"}'
 
 #: text, the value, what is unfinished, and where that begins
-CUT: list[tuple[str, Any, Any, str]] = [
-    ('{"actions":[{"a":1},{"a":2},{"a":3', {"actions": [{"a": 1}, {"a": 2}]}, {}, '{"a":3'),
-    ('{"actions":[{"a":1},{"o":{"label":"y"},"id":', {"actions": [{"a": 1}]}, {"o": {"label": "y"}}, '{"o"'),
-    ('{"actions":[{"a":1},{"a":{"b":2}}', {"actions": [{"a": 1}, {"a": {"b": 2}}]}, None, ""),
-    ('{"actions":[{"t":"x},y"},{"t":"},', {"actions": [{"t": "x},y"}]}, {"t": "},"}, '{"t":"},'),
-    ('{"actions":[{"a":1},', {"actions": [{"a": 1}]}, None, ""),
-    ('{"actions":[{"a":1},{"b":[{"c":1},{"c"', {"actions": [{"a": 1}]}, {"b": [{"c": 1}, {}]}, '{"b"'),
-    ('{"actions":[{"a":1}, "cli', {"actions": [{"a": 1}]}, "cli", '"cli'),
-    ('{"actions":[{"a":1}],"x":"fo', {"actions": [{"a": 1}], "x": "fo"}, None, ""),
-    ('{"actions":[],"x":"fo', {"actions": [], "x": "fo"}, None, ""),
-    ('{"x":[{"y":1},{"y":[', {"x": [{"y": 1}]}, {"y": []}, '{"y":['),
-    ('```json\n{"actions":[{"a":1},{"a":"2', {"actions": [{"a": 1}]}, {"a": "2"}, '{"a":"2'),
-    ('Here: {"actions":[{"a":1},{"a":"2', {"actions": [{"a": 1}]}, {"a": "2"}, '{"a":"2'),
-    ("{actions:[{'a':“1”,},{'a':“2", {"actions": [{"a": "1"}]}, {"a": "2"}, "{'a':“2"),
-    ('{"actions":[{"a":"x "y" z","b":1},{"a":"n', {"actions": [{"a": 'x "y" z', "b": 1}]}, {"a": "n"}, '{"a":"n'),
-    (f'{{"p":1}}\n[{A},{B[:-1]}', {"p": 1, "actions": [{"action_type": "A"}]}, {"action_type": "B"}, B[:-1]),
-    (f'[{{"p":1}},[{A},{B[:-2]}', {"p": 1, "actions": [{"action_type": "A"}]}, {"action_type": "B"}, B[:-2]),
-    (f'{{"actions":[{A}]}}\n{B[:-1]}', {"actions": [{"action_type": "A"}]}, {"action_type": "B"}, B[:-1]),
-    (f'{{"p":1,"next":{A[:-1]}', {"p": 1}, {"action_type": "A"}, A[:-1]),
-    ('[{"a":1},{"a":"2', {"a": 1}, {"a": "2"}, '{"a":"2'),
-]  # fmt: skip
+CUT: list[tuple[str, Any, Any, str]] = TABLES["CUT"]
 
 
 @pytest.mark.parametrize(("text", "value", "unfinished", "begin"), CUT)
@@ -462,16 +421,7 @@ def test_complete_actions_are_kept(text: str, value: Any, unfinished: Any, begin
     assert (note.severity, note.span, "cut-json" in codes(read)) == ("error", (start, len(text)), False)
 
 
-NOTHING_COMPLETE: list[tuple[str, Any, Any]] = [
-    ('{"actions":[{"action_type":"A","el', {"actions": []}, {"action_type": "A"}),
-    ('{"thoughts":"t","actions":[{"a":"1', {"thoughts": "t", "actions": []}, {"a": "1"}),
-    ('{"actions":[', {"actions": []}, None),
-    ('{"actions":', {}, None),
-    ("{", {}, None),
-    ('[{"type":"click","ele', None, {"type": "click"}),
-    ("[1,2", None, None),
-    ('{"action_type":"COMPLETE","id":"a', None, {"action_type": "COMPLETE", "id": "a"}),
-]
+NOTHING_COMPLETE: list[tuple[str, Any, Any]] = TABLES["NOTHING_COMPLETE"]
 
 
 @pytest.mark.parametrize(("text", "value", "unfinished"), NOTHING_COMPLETE)

@@ -15,7 +15,6 @@ import pytest
 import outspoken.contrib.skyvern as skyvern
 from outspoken.actions import Wait
 from outspoken.contrib.skyvern import (
-    ActionType,
     ClickAction,
     InvalidActionError,
     InvalidLLMResponseFormat,
@@ -33,6 +32,9 @@ from outspoken.contrib.skyvern.action_models import SKYVERN
 from outspoken.contrib.skyvern.conversion import CONVERSIONS, SkyvernConverter
 from outspoken.results.actions.models import TYPES, model_of
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TASK: Any = SimpleNamespace(
     task_id="task",
@@ -49,114 +51,9 @@ PAGE: Any = SimpleNamespace(
 )
 WINDOW, SENT = Resolution(width=1200, height=800), Resolution(width=600, height=400)
 
-#: What a model writes; the class, and fields of the result. A class of None: an error.
-WRITTEN: dict[str, tuple[dict[str, Any], str | None, dict[str, Any]]] = {
-    "click": ({"action_type": "click", "id": "BOX"}, "ClickAction", {"element_id": "BOX", "repeat": 1, "x": None}),
-    "double click": ({"action_type": "CLICK", "element_id": "BOX", "double_click": True}, "ClickAction", {"repeat": 2}),
-    "click context": (
-        {"action_type": "CLICK", "id": "BOX", "click_context": {"desired_state": True}, "download": True},
-        "ClickAction",
-        {"click_context.desired_state": True, "download": True, "skyvern_element_hash": "hash-of-box"},
-    ),
-    "an element that the page lacks": ({"action_type": "CLICK", "id": 7}, "ClickAction", {"element_id": "7"}),
-    "text": (
-        {
-            "action_type": "INPUT_TEXT",
-            "id": "BOX",
-            "text": "Ada",
-            "context": {"field": "Name"},
-            "user_detail_query": "?",
-        },
-        "InputTextAction",
-        {"text": "Ada", "input_or_select_context.field": "Name", "input_or_select_context.intention": "?"},
-    ),
-    "remarks": (
-        {"action_type": "PASTE_TEXT", "id": "BOX", "text": "x", "reasoning": "r", "confidence_float": 0.5},
-        "PasteTextAction",
-        {"text": "x", "reasoning": "r", "confidence_float": 0.5},
-    ),
-    "option": (
-        {"action_type": "SELECT_OPTION", "id": "BOX", "option": {"label": "May", "index": 4}, "download": True},
-        "SelectOptionAction",
-        {"option.label": "May", "option.index": 4, "option.value": None, "download": True},
-    ),
-    "check": ({"action_type": "CHECKBOX", "id": "BOX", "is_checked": False}, "CheckboxAction", {"is_checked": False}),
-    "upload": (
-        {"action_type": "UPLOAD_FILE", "id": "BOX", "file_url": "a.pdf"},
-        "UploadFileAction",
-        {"file_url": "a.pdf"},
-    ),
-    "download": ({"action_type": "DOWNLOAD_FILE", "file_name": "a.pdf"}, "DownloadFileAction", {"file_name": "a.pdf"}),
-    "wait": ({"action_type": "WAIT", "id": "BOX"}, "WaitAction", {"seconds": 20, "element_id": None}),
-    "hover": ({"action_type": "HOVER", "id": "BOX", "hold_seconds": 1.5}, "HoverAction", {"hold_seconds": 1.5}),
-    "enter": (
-        {"action_type": "PRESS_ENTER"},
-        "KeypressAction",
-        {"keys": ["Enter"], "repeat": 1, "skyvern_element_data": None},
-    ),
-    "arrow": (
-        {"action_type": "KEYPRESS", "key": "ArrowDown", "repeat": 3},
-        "KeypressAction",
-        {"keys": ["ArrowDown"], "repeat": 3},
-    ),
-    "letter": ({"action_type": "KEYPRESS", "key": "Q"}, "KeypressAction", {"keys": ["Q"]}),
-    "chord": (
-        {"action_type": "KEYPRESS", "keys": ["ctrl", "pagedown"]},
-        "KeypressAction",
-        {"keys": ["Control", "PageDown"]},
-    ),
-    "scroll": ({"action_type": "SCROLL"}, "ScrollAction", {"scroll_x": 0, "scroll_y": 500, "element_id": None}),
-    "scroll up": (
-        {"action_type": "SCROLL", "direction": "UP", "id": "BOX"},
-        "ScrollAction",
-        {"scroll_y": -500, "element_id": "BOX"},
-    ),
-    "tab": ({"action_type": "SWITCH_TAB", "tab_index": "2"}, "SwitchTabAction", {"tab_index": 2}),
-    "close": ({"action_type": "CLOSE_PAGE"}, "ClosePageAction", {"tab_index": None}),
-    "url": ({"action_type": "GOTO_URL", "url": " tides.example "}, "GotoUrlAction", {"url": "https://tides.example"}),
-    "new tab": (
-        {"action_type": "NEW_TAB", "url": "https://tides.example"},
-        "NewTabAction",
-        {"url": "https://tides.example"},
-    ),
-    "reload": ({"action_type": "RELOAD_PAGE"}, "ReloadPageAction", {"action_type": ActionType.RELOAD_PAGE}),
-    "captcha": (
-        {"action_type": "SOLVE_CAPTCHA", "captcha_type": "HCAPTCHA"},
-        "SolveCaptchaAction",
-        {"captcha_type": "hcaptcha"},
-    ),
-    "extract": (
-        {"action_type": "EXTRACT_INFORMATION"},
-        "ExtractAction",
-        {"data_extraction_goal": "the opening hours", "data_extraction_schema": {"type": "object"}},
-    ),
-    "complete": (
-        {"action_type": "COMPLETE"},
-        "CompleteAction",
-        {"data_extraction_goal": "the opening hours", "errors": []},
-    ),
-    "terminate": (
-        {"action_type": "TERMINATE", "errors": [{"error_code": "CLOSED", "reasoning": "shut", "confidence_float": 1}]},
-        "TerminateAction",
-        {"errors.0.error_code": "CLOSED"},
-    ),
-    "no type": ({"reasoning": "?"}, "NullAction", {"reasoning": "?"}),
-    "a key of the browser": ({"action_type": "KEYPRESS", "key": "F5"}, "NullAction", {}),
-    "a URL of the own network": ({"action_type": "GOTO_URL", "url": "http://127.1/x"}, "NullAction", {}),
-    "no URL": ({"action_type": "NEW_TAB"}, "NullAction", {}),
-    "a tab that is a word": ({"action_type": "CLOSE_PAGE", "tab_index": "last"}, "NullAction", {}),
-    "an unknown type": ({"action_type": "JUGGLE"}, None, {"error": UnsupportedActionType}),
-    "code": ({"action_type": "EXECUTE_JS", "js_code": "close()"}, None, {"error": UnsupportedActionType}),
-    "no element": ({"action_type": "CLICK"}, None, {"error": InvalidActionError}),
-    "a place without an element": ({"action_type": "CLICK", "x": 1, "y": 2}, None, {"error": InvalidActionError}),
-    "an element that is a list": ({"action_type": "CLICK", "id": ["BOX"]}, None, {"error": InvalidActionError}),
-    "no text": ({"action_type": "INPUT_TEXT", "id": "BOX"}, None, {"error": InvalidActionError}),
-    "no option": ({"action_type": "SELECT_OPTION", "id": "BOX", "option": {}}, None, {"error": InvalidActionError}),
-    "a direction that is none": ({"action_type": "SCROLL", "direction": "in"}, None, {"error": InvalidActionError}),
-    "errors that are texts": ({"action_type": "TERMINATE", "errors": ["shut"]}, None, {"error": ValueError}),
-    "an unknown captcha": ({"action_type": "SOLVE_CAPTCHA", "captcha_type": "x"}, None, {"error": ValueError}),
-    "a type that is a number": ({"action_type": 7}, None, {"error": TypeError}),
-}
+#: What a model writes; the class, and fields of the result; or the error.
+WRITTEN: dict[str, dict[str, Any]] = TABLES["WRITTEN"]
+ERRORS = {error.__name__: error for error in (UnsupportedActionType, InvalidActionError, ValueError, TypeError)}
 
 
 def value_at(value: Any, path: str) -> Any:
@@ -171,14 +68,15 @@ def read_one(written: Any, **more: Any) -> Any:
 
 @in_one_item("name", WRITTEN)
 def test_an_action_as_json(name: str) -> None:
-    written, model, fields = WRITTEN[name]
-    if model is None:
-        with pytest.raises(fields["error"]):
+    case = WRITTEN[name]
+    written, fields = case["written"], case.get("fields", {})
+    if "error" in case:
+        with pytest.raises(ERRORS[case["error"]]):
             read_one(written)
         return
     before = repr(written)
     action = read_one(written)
-    assert type(action).__name__ == model
+    assert type(action).__name__ == case["model"]
     assert {path: value_at(action, path) for path in fields} == fields
     assert repr(written) == before
 
@@ -284,17 +182,7 @@ def test_keys_waits_and_screenshots_of_anthropic() -> None:
 
 
 #: Blocks of which only the first action is carried out.
-UNUSABLE: dict[str, dict[str, Any]] = {
-    "no place": used(action="left_click_drag", coordinate=[5, 5], start_coordinate=None),
-    "a place left of the screen": used(action="left_click", coordinate=[-1, 5]),
-    "a place below the screen": used(action="left_click", coordinate=[1, 5000]),
-    "an unknown action": used(action="juggle"),
-    "nothing": used(),
-    "no text": used(action="type"),
-    "a click with a key held": used(action="left_click", coordinate=[1, 1], text="shift"),
-    "a part of the screen": used(action="zoom", region=[0, 0, 5, 5]),
-    "a key that there is not": used(action="key", text="ctrl+warp"),
-}
+UNUSABLE: dict[str, dict[str, Any]] = TABLES["UNUSABLE"]
 
 
 @in_one_item("name", UNUSABLE)
@@ -356,28 +244,14 @@ def test_without_actions_the_fallback_is_asked() -> None:
 
 
 #: A response of UI-TARS, and the actions: their types and some fields.
-UI_TARS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
-    "two actions": (
-        "Thought: The box.\nAction: click(start_box='(500,250)')\n\ntype(content='it\\'s\\n')",
-        [("click", 600, 200, None), ("input_text", None, None, "it's\n")],
-    ),
-    "a point in tags": ("Thought: x\nAction: left_double(point='<point>100 100</point>')", [("click", 120, 80, None)]),
-    "the end of the screen": ("Action: right_single(start_box='(1000,1000)')", [("click", 1199, 799, None)]),
-    "a scroll of the page": ("Action: scroll(direction='down')", [("scroll", 600, 400, None)]),
-    "the end": ("Action: finished(content='Open till six.')", [("complete", None, None, None)]),
-    "cut": ("Action: click(start_box='(50,25", []),
-    "outside": ("Action: click(start_box='(1500,20)')", []),
-    "a call for help": ("Action: call_user()\n\nclick(start_box='(5,5)')", []),
-    "no action": ("I cannot see it.", []),
-    "nothing": ("", []),
-}
+UI_TARS: dict[str, tuple[str, list[list[Any]]]] = TABLES["UI_TARS"]
 
 
 @in_one_item("name", UI_TARS)
 def test_responses_of_ui_tars(name: str) -> None:
     text, expected = UI_TARS[name]
     actions = of_ui_tars(text)
-    assert shown(actions, "x", "y", "text") == expected
+    assert [*map(list, shown(actions, "x", "y", "text"))] == expected
     if name == "the end":
         assert (actions[0].output, actions[0].verified) == ("Open till six.", True)
 

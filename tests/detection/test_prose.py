@@ -8,6 +8,9 @@ from outspoken import Parser, Reply, ToolCall, parse
 from outspoken.results.events import TextDelta
 from tests.cases import CORPUS
 from tests.loops import for_each, in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 SAMPLES = [
     (path.stem, sample)
@@ -25,17 +28,7 @@ SPEAKING = {"reasoning": NAMED, "turn_ends": ("mistral",), "gui": ("ui_tars",)}
 MAX_HELD = 120
 
 #: Ways to write a call or an action that has no marker of its own.
-BARE = {
-    "list": '[get_weather(city="Paris")]',
-    "two in a list": '[get_weather(city="Paris"), get_weather(city="Oslo")]',
-    "object": '{"name": "get_weather", "arguments": {"city": "Paris"}}',
-    "other key": '{"name": "get_weather", "parameters": {"city": "Paris"}}',
-    "list of objects": '[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
-    "action": '{"action": "get_weather", "action_input": {"city": "Paris"}}',
-    "line": "click(start_box='(10,20)')",
-    "dict": "{'action': 'CLICK', 'value': None, 'position': [0.5, 0.25]}",
-    "page": '{"actions": [{"action_type": "CLICK", "id": "AAB"}]}',
-}
+BARE = TABLES["BARE"]
 #: What stands round a bare call where it does not stand alone.
 AROUND = (
     ("To call it: ", ""), ("print(", ")"), ("x = ", ""), ("return ", ""), ("    ", ""), ("- ", ""), ("> ", ""),
@@ -44,26 +37,7 @@ AROUND = (
     ("a\tb ", ""), ("def f():\n\treturn ", ""),
 )  # fmt: skip
 #: Code in which a part looks like a list of calls or an object.
-CODE = (
-    "To lower-case them: [h.lower() for h in headers]",
-    "print([f(x=1)])",
-    "x = {'name': tool.name, 'arguments': {}}",
-    "[h.lower() for h in headers]",
-    "[f(x=1) for f in functions]",
-    "[f(x=1)][0]",
-    "[f(x=1)] + [g(x=2)]",
-    "table[key(name=1)] = {'name': 'x', 'arguments': {}}",
-    "@pytest.mark.parametrize('x', [f(x=1), g(x=2)])\ndef test(x): ...",
-    "f\"{[f(x=1)]} {{'name': 'x', 'arguments': {}}}\"",
-    'const call = { "name": "x", "arguments": {} };',
-    'items.map((x) => ({ "name": x, "arguments": {} }));',
-    '#[route(path = "/")]\nfn index() {}',
-    'struct call c = { "name", {} }; int a[] = {1, 2};',
-    'run(**{"name": "x", "arguments": {}})',
-    "call(name='x', arguments=[f(x=1)])",
-    '{\n  "use strict";\n  call();\n}',
-    "{% for call in calls %}[f(x=1)]{% endfor %}",
-)
+CODE = TABLES["CODE"]
 
 
 def made(reply: Reply) -> list[Any]:

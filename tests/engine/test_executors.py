@@ -11,32 +11,19 @@ import pytest
 
 from outspoken import Action, Parser, Screen, parse
 from outspoken.actions import (
-    Batch,
     Click,
-    CloseTab,
-    Drag,
     ElementRef,
     KeyDown,
     ListOptions,
     Navigate,
-    NewTab,
     OpenDevice,
-    Point,
-    PressKeys,
     Restart,
-    RunCode,
-    Screenshot,
-    Scroll,
-    SelectOption,
-    SwitchTab,
-    TypeText,
     UploadFile,
     Wait,
     WebSearch,
 )
 from outspoken.grammar import registry
-from outspoken.results.actions.models import TYPES
-from outspoken.results.geometry import Box
+from outspoken.results.actions.models import TYPES, model_of
 from tests.actions.playwright_keys import KEYS, parts
 from tests.actions.pyautogui_names import FUNCTIONS, KEY_NAMES
 from tests.cases import CASES
@@ -44,6 +31,9 @@ from tests.examples.playwright_executor import PlaywrightExecutor
 from tests.examples.pyautogui_writer import pyautogui_code
 from tests.examples.refusal import RefusedError
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 SCREEN = Screen(1280, 720)
 
@@ -97,104 +87,26 @@ def _shown(name: str, values: tuple[Any, ...], named: dict[str, Any]) -> str:
     return f"{name}({', '.join([*map(repr, values), *[f'{key}={value!r}' for key, value in named.items()]])})"
 
 
-AT = Point(x=10, y=20)
 FIELD = ElementRef(id="name")
 
+
+def made(action: dict[str, Any]) -> Any:
+    """An action of a table."""
+    return model_of(action["type"])(**{key: value for key, value in action.items() if key != "type"})
+
+
 #: An action, and the calls that it becomes.
-CALLS: dict[str, tuple[Any, list[str]]] = {
-    "click": (Click(point=AT), ["mouse.click(10, 20, button='left', click_count=1, delay=0)"]),
-    "double click": (
-        Click(point=AT, clicks=2, modifiers=["ctrl"]),
-        [
-            "keyboard.down('Control')",
-            "mouse.click(10, 20, button='left', click_count=2, delay=0)",
-            "keyboard.up('Control')",
-        ],
-    ),
-    "an element": (
-        Click(element=FIELD, button="right"),
-        ["element.bounding_box()", "mouse.click(120, 210, button='right', click_count=1, delay=0)"],
-    ),
-    "drag": (
-        Drag(start=AT, via=[Point(x=30, y=30)], end=Point(x=50, y=60)),
-        [
-            "mouse.move(10, 20)",
-            "mouse.down(button='left')",
-            "mouse.move(30, 30, steps=10)",
-            "mouse.move(50, 60, steps=10)",
-            "mouse.up(button='left')",
-        ],
-    ),
-    "scroll by steps": (
-        Scroll(point=AT, direction="up", amount=3, unit="steps"),
-        ["mouse.move(10, 20)", "mouse.wheel(0, -300)"],
-    ),
-    "scroll by pixels": (Scroll(dx=-5, dy=40, unit="px"), ["mouse.move(640, 360)", "mouse.wheel(-5, 40)"]),
-    "scroll by pages": (
-        Scroll(direction="right", amount=1, unit="pages"),
-        ["mouse.move(640, 360)", "mouse.wheel(1280, 0)"],
-    ),
-    "scroll": (Scroll(direction="down"), ["mouse.move(640, 360)", "mouse.wheel(0, 500)"]),
-    "chord": (PressKeys(keys=["ctrl", "shift", "t"], repeat=2), ["keyboard.press('Control+Shift+t')"] * 2),
-    "sequence": (
-        PressKeys(keys=["page_down", "enter"], mode="sequence"),
-        ["keyboard.press('PageDown')", "keyboard.press('Enter')"],
-    ),
-    "hold": (
-        PressKeys(keys=["meta"], mode="hold", seconds=1.5),
-        ["keyboard.down('Meta')", "wait_for_timeout(1500.0)", "keyboard.up('Meta')"],
-    ),
-    "text": (
-        TypeText(text="Ada", point=AT, clear=True, submit=True),
-        [
-            "mouse.click(10, 20)",
-            "keyboard.press('ControlOrMeta+A')",
-            "keyboard.press('Backspace')",
-            "keyboard.type('Ada')",
-            "keyboard.press('Enter')",
-        ],
-    ),
-    "paste": (TypeText(text="é", paste=True), ["keyboard.insert_text('é')"]),
-    "option": (SelectOption(element=FIELD, index=0), ["element.select_option(index=0)"]),
-    "navigate": (Navigate(url="tides.example"), ["goto('https://tides.example')"]),
-    "new tab": (NewTab(url="https://tides.example"), ["context.new_page()", "context.goto('https://tides.example')"]),
-    "switch": (SwitchTab(index=1), ["second.bring_to_front()"]),
-    "close": (CloseTab(index=2), ["third.close()"]),
-    "screenshot": (
-        Screenshot(region=Point(x=20, y=20, box=Box(10, 10, 30, 30))),
-        ["screenshot(clip={'x': 10.0, 'y': 10.0, 'width': 20.0, 'height': 20.0})"],
-    ),
-    "wait": (Wait(seconds=0.5), ["wait_for_timeout(500.0)"]),
-    "batch": (
-        Batch(actions=[Wait(seconds=1), Click(point=AT)]),
-        ["wait_for_timeout(1000.0)", "mouse.click(10, 20, button='left', click_count=1, delay=0)"],
-    ),
-}
+CALLS: dict[str, tuple[dict[str, Any], list[str]]] = TABLES["CALLS"]
 
 
 @in_one_item("name", CALLS)
 def test_playwright_gets_these_calls(name: str) -> None:
     action, expected = CALLS[name]
-    assert done(action) == expected
+    assert done(made(action)) == expected
 
 
 #: An action that is refused, and a word of the reason.
-REFUSED: dict[str, tuple[Any, str]] = {
-    "truncated": (Click(point=AT, status="truncated"), "truncated"),
-    "invalid": (TypeText(text="x", status="invalid"), "invalid"),
-    "a part that is invalid": (Batch(actions=[Click(point=AT), Click(point=AT, status="invalid")]), "invalid"),
-    "other units": (Click(point=Point(x=1, y=1, space="rel1000")), "screen"),
-    "outside": (Click(point=Point(x=-1, y=1)), "screen"),
-    "a button": (Click(point=AT, button="back"), "back"),
-    "a key": (KeyDown(key="warp"), "warp"),
-    "code": (RunCode(code="1"), "sandbox"),
-    "a file": (UploadFile(element=FIELD, source="/etc/passwd"), "files"),
-    "a script": (Navigate(url="javascript:alert(1)"), "web"),
-    "a file as page": (Navigate(url="file:///etc/passwd"), "web"),
-    "no engine": (WebSearch(query="tide"), "search"),
-    "a tab": (SwitchTab(index=9), "tabs"),
-    "no element": (SelectOption(label="x"), "element"),
-}
+REFUSED: dict[str, tuple[dict[str, Any], str]] = TABLES["REFUSED"]
 
 
 @in_one_item("name", REFUSED)
@@ -202,7 +114,7 @@ def test_playwright_is_spared_what_is_unsound_or_unsupported(name: str) -> None:
     action, word = REFUSED[name]
     page = Page()
     with pytest.raises(RefusedError, match=word) as caught:
-        PlaywrightExecutor(page, find=lambda _: Recorder(page.calls, "element")).run(action)
+        PlaywrightExecutor(page, find=lambda _: Recorder(page.calls, "element")).run(made(action))
     assert f"`{caught.value.action.type}`" in str(caught.value)
     assert page.calls == []
 
@@ -216,25 +128,13 @@ def test_files_and_searches_are_those_of_the_caller() -> None:
     ]
 
 
-CODE = {
-    "click(point=(10, 20))": (Click(point=AT, clicks=2), "pyautogui.click(x=10, y=20, clicks=2)"),
-    "modifiers": (
-        Click(point=AT, modifiers=["meta"], button="right"),
-        "pyautogui.keyDown('win')\npyautogui.click(x=10, y=20, button='right')\npyautogui.keyUp('win')",
-    ),
-    "text": (TypeText(text='it\'s\n"x"', submit=True), "pyautogui.write('it\\'s\\n\"x\"')\npyautogui.press('enter')"),
-    "other text": (TypeText(text="Zoë"), "pyperclip.copy('Zoë')\npyautogui.hotkey('ctrl', 'v')"),
-    "keys": (PressKeys(keys=["ctrl", "page_up"]), "pyautogui.hotkey('ctrl', 'pageup')"),
-    "scroll": (Scroll(direction="down", amount=2, unit="steps"), "pyautogui.scroll(-2)"),
-    "scroll by pixels": (Scroll(dx=200, dy=-30, unit="px"), "pyautogui.scroll(1)\npyautogui.hscroll(2)"),
-    "wait": (Wait(), "time.sleep(2)"),
-}
+CODE: dict[str, tuple[dict[str, Any], str]] = TABLES["CODE"]
 
 
 @in_one_item("name", CODE)
 def test_code_of_pyautogui(name: str) -> None:
     action, expected = CODE[name]
-    lines = pyautogui_code([action]).splitlines()
+    lines = pyautogui_code([made(action)]).splitlines()
     assert [line for line in lines if not line.startswith("import ")] == expected.splitlines()
 
 

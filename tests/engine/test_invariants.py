@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -34,18 +34,14 @@ from tests.cases import CASES, FORMATS, Case, kin
 from tests.invariants.cost import check_growth, without_fast_paths
 from tests.invariants.events import check_events
 from tests.invariants.replies import check, check_chunks, check_replay, check_reply, check_written, pieces
-from tests.loops import by_format, every_case, in_one_item, sound_cases
+from tests.loops import by_format, every_case, in_one_item, some, sound_cases
+from tests.tables import tables
 
-# Every case is cut at every place. Of what else is tried of each case, a share is drawn with a fixed seed, so that it
-# does not grow with the number of formats.
+TABLES = tables(__file__)
+
+# Of what is tried of each case, a share is drawn; other runs of continuous integration draw other shares.
 
 every_format = pytest.mark.parametrize("format_", FORMATS)
-
-
-def some(items: Iterable[int], name: object, share: float) -> list[int]:
-    """A share of the items, one of them at least, drawn for a name."""
-    drawn = list(items)
-    return sorted(Random(f"{name}").sample(drawn, max(1, round(len(drawn) * share)))) if drawn else []
 
 
 def args(case: Case, format_: str | None = None) -> ParseArguments:
@@ -59,7 +55,7 @@ def test_invariants_of_a_case(case: Case) -> None:
 
 
 #: In which cases all is asked again where the format is not named; what is asked of the others is below.
-ASKED_AGAIN = some(range(len(CASES)), "auto", 0.4)
+ASKED_AGAIN = some(range(len(CASES)), "auto", 0.2)
 
 
 @by_format([CASES[number] for number in ASKED_AGAIN])
@@ -118,7 +114,7 @@ def test_every_split_in_two(case: Case, recovered: tuple[Recovered, Recovered]) 
     whole, text = case.parse(), case.text
     assert (whole.raw, whole.format) == (text, case.format)
     places = range(len(text) + 1)
-    for at in places if len(text) <= 100 else some(places, case, 0.5):
+    for at in places if len(text) <= 100 else some(places, case, 0.25):
         assert args(case).stream((text[:at], text[at:]))[1] == whole, at
 
 
@@ -127,7 +123,7 @@ def test_pieces_with_detection(case: Case) -> None:
     whole, text = case.parse(format="auto"), case.text
     check_reply(whole)
     check_nothing_lost(whole)
-    for at in some(range(1, len(text), max(len(text) // 8, 1)), case, 0.4):
+    for at in some(range(1, len(text), max(len(text) // 8, 1)), case, 0.2):
         assert args(case, "auto").stream((text[:at], text[at:]))[1] == whole, at
 
 
@@ -175,7 +171,7 @@ def test_detection_does_not_depend_on_the_order_of_formats(other_order: dict[str
 def test_every_beginning(case: Case) -> None:
     """What the generated fast path reads of beginnings is compared with this in `test_fast_path`."""
     calls = case.parse().tool_calls
-    for at in some(range(len(case.text)), case, 0.25):
+    for at in some(range(len(case.text)), case, 0.12):
         with without_fast_paths():
             reply = case.parse(case.text[:at])
         check_reply(reply)
@@ -267,31 +263,7 @@ def test_any_text(format_: str, data: st.DataObject) -> None:
 
 #: How long a hostile text is: for a share of them, which another format draws otherwise, and for the others.
 SIZE, LESS = 20_000, 4_000
-REPEATED = [
-    *'"\\{[(<`:=| \n',
-    "```",
-    "```json\n",
-    "```\n",
-    '{"a":',
-    '{"a":[x',
-    '{"a": "',
-    '[{"name":',
-    '{"name": "f", "arguments": {',
-    '{"toolCalls": [',
-    '<tool_call>{"name":',
-    '<tool_call>{"name": "f", "arguments": {"a":',
-    "<tool_call>f<arg_key>a</arg_key><arg_value>",
-    "<tool_call><function=f><parameter=a>",
-    '<function_calls><invoke name="f"><parameter name="a">',
-    "<|channel|>commentary to=f<|message|>{",
-    "[f(x=[",
-    "[f(x='",
-    "Action: click(start_box='",
-    "Thought: x\n",
-    'SUGGESTED_VALUES: [{"',
-    "<think>",
-    "<think></think>",
-]
+REPEATED = TABLES["REPEATED"]
 
 
 @pytest.mark.parametrize("format_", [*FORMATS, "auto"])

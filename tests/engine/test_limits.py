@@ -23,11 +23,13 @@ from outspoken import (
     TextDelta,
     ToolCall,
     ToolCallEnd,
+    ToolCallStart,
     UnknownFormatError,
     parse,
     render,
     stream,
 )
+from outspoken.engine.budget import RecoveryBudget
 from outspoken.grammar.registry import names
 from outspoken.parsing.inspection import formats
 
@@ -170,6 +172,14 @@ def test_low_hold_limit_loses_nothing(hold: int) -> None:
     assert session.reply.text.endswith("Two.")
 
 
+def test_hold_limit_ends_the_wait_for_other_formats() -> None:
+    """Arguments that are no object: another format may read more of it, but for the limit."""
+    text = '{"name": "set_timer", "arguments": [12, "tea"]}'
+    for hold, is_started in ((40, True), (100, False)):
+        session = Parser(settings=Settings(max_hold=hold)).session()
+        assert any(isinstance(event, ToolCallStart) for event in events_of(session, list(text))) is is_started
+
+
 def test_detected_format_has_no_hold_limit() -> None:
     text = CALL.replace("a.txt", "a" * 500)
     for size in (1, 10, 200):
@@ -177,6 +187,15 @@ def test_detected_format_has_no_hold_limit() -> None:
         events = list(stream(chunks, settings=Settings(max_hold=100)))
         assert events[-1] == Done(parse(text))
         assert isinstance(events[-2], ToolCallEnd)
+
+
+def test_a_budget_goes_on_with_what_another_reader_has_left() -> None:
+    first = RecoveryBudget()
+    first.grant(1000).steps -= 7
+    second = first.copy()
+    assert second.grant(1000).steps == first.grant(1000).steps
+    second.grant(1000).steps -= 1
+    assert second.grant(1000).steps == first.grant(1000).steps - 1
 
 
 # errors that are asked for

@@ -11,6 +11,9 @@ import pytest
 from outspoken.grammar.registry import header, names
 from outspoken.providers import LLMResponseParser, ProviderStream
 from tests.invariants.cost import Repetition, calls_to_read, repetitions
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: What took more than linear time once: refused places that have the same end, entries that never end.
 HOSTILE = [
@@ -52,14 +55,7 @@ def test_repetitions_are_tokens_behind_beginnings() -> None:
 
 CHUNK: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": 'a "}: ]}: b'}, "finish_reason": None}]}
 #: Bodies in which JSON seems to end again and again.
-BODIES = {
-    "one object": json.dumps({**CHUNK, "more": ["}:", "]:"] * 2_000}),
-    "one list": json.dumps([CHUNK] * 300),
-    "one event": "data: " + json.dumps({**CHUNK, "more": ["}:", "]:"] * 2_000}) + "\n\n",
-    "an event of many lines": "data: "
-    + json.dumps({**CHUNK, "more": [{}] * 2_000}, indent=0).replace("\n", "\ndata: ")
-    + "\n\n",
-}
+BODIES = TABLES["BODIES"]
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -9,6 +9,9 @@ import pytest
 from outspoken import Reasoning, Text, parse, render
 from outspoken.grammar import registry
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: The parsers of calls of vLLM 0.33.0, but for `hf`, which reads what a checkpoint says.
 VLLM_CALLS = """
@@ -49,17 +52,7 @@ CALLS = sorted({*VLLM_CALLS.split(), *SGLANG_CALLS.split()})
 REASONING = sorted({*VLLM_REASONING.split(), *SGLANG_REASONING.split()})
 
 #: Names that are not the format's own, and lead to another one than their spelling says.
-ELSEWHERE = {
-    "granite4": "hermes",
-    "ling3": "glm_4_5",
-    "step3p5": "qwen3_coder",
-    "holo2": "deepseek_r1",
-    "jamba": "tool_calls_json",
-    "gpt-oss": "harmony",
-    "minimax_m2_append_think": "minimax_m2",
-    "interns1": "internlm",
-    "phi4_mini_json": "functools",
-}
+ELSEWHERE = TABLES["ELSEWHERE"]
 
 
 @in_one_item("name", CALLS)

@@ -14,134 +14,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from outspoken import Reasoning, RenderError, Reply, Text, ToolCall, parse, render
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 DATA = Path(__file__).parents[3] / "shared" / "conformance" / "templates_rendered.jsonl"
 
 #: The format that a template writes, by a part of the template's name; the first that fits counts.
-FORMATS = {
-    "/Apertus-8B": "apertus",
-    "_apertus": "apertus",
-    "Apriel-1": "apriel",
-    "Bielik-11B": "hermes",
-    "ByteDance-Seed-OSS": "seed_oss",
-    "Cohere2MoE": "cohere_command4",
-    "command-r7b": "cohere",
-    "command-r-plus": "command_r",
-    "c4ai_command_r_v01": "command_r",
-    "/GLM-4": "glm_4_5",
-    "GigaChat3": "gigachat3",
-    "SmolLM3": "hermes",
-    "Kimi-K3": "kimi_k3",
-    "Kimi-K2": "kimi_k2",
-    "/LFM2": "lfm2",
-    "MiMo-VL": "hermes",
-    "MiniMax-M1": "minimax_m1",
-    "MiniMax-M2": "minimax_m2",
-    "MiniMax-M3": "minimax_m3",
-    "istral": "mistral",
-    "Devstral": "mistral",
-    "Nemotron-3-Nano": "qwen3_coder",
-    "Nemotron-Nano-v2": "nemotron_toolcall",
-    "Hermes-": "hermes",
-    "_hermes": "hermes",
-    "QwQ-32B": "hermes",
-    "Qwen2.5-7B": "hermes",
-    "Qwen3-0.6B": "hermes",
-    "rusttests_qwen35": "qwen3_coder",
-    "rusttests_qwen3.": "hermes",
-    "qwen3coder": "qwen3_coder",
-    "Qwen3-Coder": "qwen3_coder",
-    "Qwen3.5-4B": "qwen3_coder",
-    "Reka-Edge": "hermes",
-    "Spark2.5": "glm_4_5",
-    "StepFun3.5": "qwen3_coder",
-    "DeepSeek-V3.2": "deepseek_v3_2",
-    "DeepSeek-V4": "deepseek_v4",
-    "DeepSeek-V3.1": "deepseek_v3_1",
-    "deepseekv31": "deepseek_v3_1",
-    "deepseekv32": "deepseek_v3_1",
-    "deepseekv3": "deepseek_v3",
-    "deepseekr1": "deepseek_v3",
-    "cpp-deepseek-r1": "deepseek_v3",
-    "DeepSeek-R1-Distill": "deepseek_v3",
-    "firefunction": "functools",
-    "phi4_mini": "functools",
-    "gemma-4": "gemma4",
-    "_gemma4": "gemma4",
-    "functiongemma": "functiongemma",
-    "granite_20b_fc": "granite_20b_fc",
-    "granite-4": "hermes",
-    "granite": "granite",
-    "ling-3.0": "glm_4_5",
-    "functionary-medium-v3.1": "functionary_v3_1",
-    "functionary-medium-v3.2": "functionary_v3_2",
-    "Llama-3": "llama3_json",
-    "llama3.1_json": "llama3_json",
-    "llama3.2_json": "llama3_json",
-    "llama4_json": "llama3_json",
-    "muse": "muse",
-    "gpt-oss": "harmony",
-    "MiniCPM5": "minicpm5",
-    "minicpmv45": "hermes",
-    "Laguna": "glm_4_5",
-    "Hy3": "hy_v3",
-    "Solar-Open": "solar_open",
-    "hunyuan_a13b": "hunyuan_a13b",
-    "internlm2": "internlm",
-    "xlam": "xlam",
-    "pythonic": "pythonic",
-    "toolace": "pythonic",
-}
+FORMATS = TABLES["FORMATS"]
 
 #: What says something else than the message did, which no comparison of the two can tell: where, and why.
-UNFAITHFUL = {
-    r"command-r7b.* (?:reasoning_|content_only)": "the data begins inside a marker, behind the one that opens",
-    r"Nemotron-Nano-v2.* (?:content_|reasoning_and_content)": "reasoning is opened before the content and not closed",
-    r"gpt-oss.* content_and_call": "content before a call is written as reasoning",
-    r"gemma-4.*_call.* string|gemma-4.* tricky_string string": "arguments that are text get a second pair of braces",
-    r"LFM2\.5-8B.* tricky_string": "a string between quotes is written without escapes",
-    r"(?:pythonic|toolace).* no_arg_call string": "arguments that are text are taken apart into characters",
-    r"llama4_pythonic.* (?:\w+_and_call|one_call|two_calls|tricky_\w+) dict": "every value is written as a string",
-    r"gemma3_pythonic.* (?:\w+_and_call|one_call|two_calls|tricky_\w+) dict": "no comma stands between arguments",
-    r"(?:llama3\.2_pythonic|toolace).* (?:\w+_and_call|one_call|two_calls|tricky_\w+) dict": "strings have no quotes",
-    r"phi4_mini.* (?:reasoning_and_call|one_call|no_arg|two_calls|tricky_)": "no marker before the calls",
-}
+UNFAITHFUL = TABLES["UNFAITHFUL"]
 
 #: Templates that write a format in a spelling of their own, which is read, and why it is not the one that is written.
-DIALECTS = {
-    "GLM-4.7": "no line breaks between the tags, as of GLM-4.7; the format is written as GLM-4.5 does",
-    "Spark2.5": "no line breaks between the tags",
-    "Laguna-S-2.1": "no line breaks between the tags",
-    "ling-3.0": "no line breaks before keys",
-    "StepFun3.5": "no line breaks round the calls",
-    "Mistral-Nemo": "a list of calls, as of Mistral's older models",
-    "chat_template_mistral": "a list of calls, as of Mistral's older models",
-    "functiongemma": "marks round every value, where Google's page has them round strings",
-    "_granite.jinja": "indented JSON, where the models themselves write the list on one line",
-    "internlm2": "`arguments`, where the models themselves write `parameters`",
-    "GigaChat3-10B": "a message of its own for the call, where GigaChat 3.1 has a token",
-    "chat_template_deepseekv31": "the template's own indentation stands between the markers",
-    "chat_template_deepseekv32": "the template's own indentation stands between the markers",
-    "vllm/tool_chat_template_deepseekv3.": "the template's own indentation stands between the markers",
-}
-
-
-def _tool(name: str, **properties: Any) -> dict[str, Any]:
-    return {"name": name, "parameters": {"type": "object", "properties": properties}}
+DIALECTS = TABLES["DIALECTS"]
 
 
 #: The tools that the messages call.
-TOOLS = [
-    _tool(
-        "get_weather",
-        city={"type": "string"},
-        days={"type": "integer"},
-        metric={"type": "boolean"},
-        tags={"type": "array", "items": {"type": "string"}},
-    ),
-    _tool("get_time", tz={"type": "string"}),
-    _tool("ping"),
-]
+TOOLS = TABLES["TOOLS"]
 
 
 class Row(NamedTuple):

@@ -14,6 +14,9 @@ from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import REPAIR_LIMITS, RepairedValue, RepairLimit
 from tests.invariants.cost import calls_in
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(
@@ -103,34 +106,7 @@ def test_sound_strings_are_copied(one: str, two: str, frame: str) -> None:
     assert [next(iter(m.value.items())) for m in repaired] == [(one, two)]
 
 
-UNITS = [
-    '"',
-    "\\",
-    ",",
-    "{",
-    "(",
-    ')"',
-    "\n]{",
-    '[x"',
-    "1",
-    "#",
-    "'",
-    "“",
-    "[",
-    '{"a":',
-    "```\n",
-    '"} ',
-    "\n",
-    '""',
-    '{"a":"x",',
-    '{"a": "b" ',
-    "{'a': ",
-    '"a" "b" ',
-    'x "y" z',
-    "[1 2]",
-    '{"a":1,}',
-    '"""',
-]
+UNITS = TABLES["UNITS"]
 
 
 CAPPED: tuple[RepairLimit, ...] = ("none", "structure", "heuristic")

@@ -11,33 +11,13 @@ from pydantic_core import from_json
 from outspoken.json.read import JsonLimitError, read_json, read_partial
 from outspoken.json.repair import repair_region
 from outspoken.results.settings import Settings
+from tests.tables import tables
 
-NOTHING = [
-    "",
-    "  \n",
-    "I could not find the file that you asked for.",
-    "As it says in [see note], use {curly} braces, f(x) = {x | x > 0}.",
-    "<html><head><style>a { color: red }</style></head><body>502</body></html>",
-    "}",
-    '"',
-    "It was [1], and then [2].",
-    "Write `{}` for an empty object.",
-    "```python\nprint({'a': 1})\n```",
-]
+TABLES = tables(__file__)
 
-AROUND: list[tuple[str, list[Any]]] = [
-    ('Sure! Here it is: {"a": 1} Hope it helps.', [{"a": 1}]),
-    ('```json\n{"a": [1, 2]}\n```', [{"a": [1, 2]}]),
-    ('~~~\n{"a": 1}\n~~~\nand\n~~~\n{"b": 2}\n~~~\n', [{"a": 1}, {"b": 2}]),
-    ('Use {curly} ones. {"a": 1}', [{"a": 1}]),
-    ("Don't worry: {\"a\": 'b'}", [{"a": "b"}]),
-    ('As [1] says: {"a": 1}', [{"a": 1}]),
-    ("The answer is [1, 2, 3].", [[1, 2, 3]]),
-    ('```json\n{"md": "```sh\nls\n```", "n": 1}\n```', [{"md": "```sh\nls\n```", "n": 1}]),
-    ('{"a": {"b": 1} c} then {"d": 2}', [{"d": 2}]),
-    ('{"a": 1} and {"b": "x", }', [{"a": 1}, {"b": "x"}]),
-    ('```json\n{"a": {"b": 1}\n```', [{"a": {"b": 1}}]),
-]
+NOTHING = TABLES["NOTHING"]
+
+AROUND: list[tuple[str, list[Any]]] = TABLES["AROUND"]
 
 
 @pytest.mark.parametrize("text", NOTHING)
@@ -139,21 +119,12 @@ def test_wrong_use() -> None:
 
 #: Beginnings of these are read by pydantic's decoder where it gives what `repair_region` gives.
 PARTIAL = [
-    '{"a": [1, -2.5e3, {"b": true, "c": null}], "d": "x\\n\\u00e9\\ud83d\\ude00 \\"y\\" [1, 2", "e": {}, "e": 3} ',
-    '[[], [[]], {"": ""}, "é😀", 0, -0, -0.0, 1E5, 12345678901234567890, "a", 1.0]',
-    '["\\u12zz", "\\uzzz"]',
-    '["\\ud800", "\\ud83d\\u0041", "\\x41"]',
+    *TABLES["PARTIAL"],
     '["\ud800", 1]',
-    "[1e999, 1e400, 1",
     "[" + "9" * 400 + ", 1",
     "[" + "1" * 99 + "." + "2" * 99 + "e12",
-    "[NaN, Infinity, -Infinity, 1",
-    "{'a': True, b: [1,], // c\n \"d\": 0x1f",
-    '{"a": "say "hi" to", "b" 1}',
     "[" * 130 + '"[[",',
     "[" * 127 + '"[[", "[',
-    '["a"] and more',
-    "nul",
 ]
 
 

@@ -13,67 +13,15 @@ from outspoken.json.read import read_json
 from outspoken.json.repair import repair_region
 from outspoken.results.edits import CODES, LEVELS, NOTES, REPAIR_LIMITS, RepairBudget
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: a code, a text, what it says
-CASES: list[tuple[str, str, Any]] = [
-    ("odd-space", '\ufeff{"a":\u00a01}', {"a": 1}),
-    ("comment", '{"a": 1, // one\n "b": /* two */ 2}', {"a": 1, "b": 2}),
-    ("trailing-comma", '{"a": [1, 2,],}', {"a": [1, 2]}),
-    ("quote-style", "{'a': `b`, “c”: 「d」}", {"a": "b", "c": "d"}),
-    ("quote-style", '{"a": """say "x"\nnow"""}', {"a": 'say "x"\nnow'}),
-    ("wide-punctuation", '｛"a"：【1，2】｝', {"a": [1, 2]}),
-    ("bare-key", "{a: 1, b_c: 2, 3: 4}", {"a": 1, "b_c": 2, "3": 4}),
-    ("python-literal", "{'a': True, 'b': None}", {"a": True, "b": None}),
-    ("not-finite", '{"a": NaN, "b": -Infinity}', {"a": None, "b": None}),
-    ("loose-number", "[+1, .5, 5., 0x1F, 1_000, 007, １２, -0b11]", [1, 0.5, 5.0, 31, 1000, 7, 12, -3]),
-    ("loose-escape", '["it\\\'s", "\\x41", "a\\\nb"]', ["it's", "A", "ab"]),
-    ("invalid-escape", '["\\d+ \\u00zz 100\\%"]', ["\\d+ \\u00zz 100\\%"]),
-    ("raw-control", '["a\r\nb\tc\x07"]', ["a\r\nb\tc\x07"]),
-    ("lone-surrogate", '["a\\ud83d", 1,]', ["a\ufffd", 1]),
-    ("tuple", '{"a": (1, 2), "b": ()}', {"a": [1, 2], "b": []}),
-    ("ellipsis", '{"a": [1, ..., 9], ...}', {"a": [1, 9]}),
-    ("missing-comma", '{"a": [1 2] "b": "x""c": 3}', {"a": [1, 2], "b": "x", "c": 3}),
-    ("extra-comma", '{,"a": [,1,,2]}', {"a": [1, 2]}),
-    ("missing-colon", '{"a" 1, "b""x", "c"[]}', {"a": 1, "b": "x", "c": []}),
-    ("extra-colon", '{"a": : 1}', {"a": 1}),
-    ("other-separator", '{"a" = 1; "b" => 2}', {"a": 1, "b": 2}),
-    ("wrong-closer", '{"a": [1, 2}}', {"a": [1, 2]}),
-    ("extra-closer", '{"a": 1}}', {"a": 1}),
-    ("extra-closer", '{"a": 1}, "b": 2}', {"a": 1, "b": 2}),
-    ("missing-closer", '{"a": [1, 2}', {"a": [1, 2]}),
-    ("missing-closer", '[{"a": 1, {"a": 2}]', [{"a": 1}, {"a": 2}]),
-    ("missing-closer", '{"a": [1, 2, "b": 3}', {"a": [1, 2], "b": 3}),
-    ("missing-opener", '"a": 1, "b": 2}', {"a": 1, "b": 2}),
-    ("doubled-brace", '{{"a": {{"b": 1}}}}', {"a": {"b": 1}}),
-    ("stray-quote", '{"a": {"b": 1}", "c": 2}', {"a": {"b": 1}, "c": 2}),
-    ("bare-value", '{"a": Paris, "b": 10%, "c": 2024-01-15}', {"a": "Paris", "b": "10%", "c": "2024-01-15"}),
-    ("thousands-separator", '{"a": 1,234,567, "b": 1}', {"a": 1234567, "b": 1}),
-    ("missing-value", '{"a": , "b": 1, "c": }', {"b": 1}),
-    ("bare-quote", '{"a": "say "hi", then go", "n": 1}', {"a": 'say "hi", then go', "n": 1}),
-    ("bare-quote", '{"code": "print("a", "b")", "lang": "python"}', {"code": 'print("a", "b")', "lang": "python"}),
-    ("bare-quote", '{"d": "x = {"k": "v"}", "n": 1}', {"d": 'x = {"k": "v"}', "n": 1}),
-    ("bare-quote", "{'a': 'it's', 'b': 1}", {"a": "it's", "b": 1}),
-    ("lost-quote", '{"a": "x, "b": "y"}', {"a": "x", "b": "y"}),
-    ("lost-quote", '{a": 1, "b": 2}', {"a": 1, "b": 2}),
-    ("lost-quote", '{"a: 1, "b": 2}', {"a": 1, "b": 2}),
-]
+CASES: list[tuple[str, str, Any]] = TABLES["CASES"]
 
 #: a code, a text that was cut, what is known of it
-CUT: list[tuple[str, str, Any]] = [
-    ("cut-container", '{"a": {"b": [true', {"a": {"b": [True]}}),
-    ("cut-container", "[", []),
-    ("cut-string", '{"a": "par', {"a": "par"}),
-    ("cut-string", '{"a": "caf\\u00', {"a": "caf"}),
-    ("cut-string", '{"a": "hi \\ud83d\\ude', {"a": "hi "}),
-    ("cut-string", '{"a": "C:\\\\', {"a": "C:\\"}),
-    ("cut-text", '{"a": 1, "b', {"a": 1}),
-    ("cut-text", '{"a": 1, "b"', {"a": 1}),
-    ("cut-text", '{"a": 1, "b": ', {"a": 1}),
-    ("cut-text", '{"a": 1, "b": tr', {"a": 1}),
-    ("cut-text", '{"a": [1, 2', {"a": [1]}),
-    ("cut-text", '{"a": -', {}),
-    ("cut-text", '{"a": "x", "b": Par', {"a": "x"}),
-]
+CUT: list[tuple[str, str, Any]] = TABLES["CUT"]
 
 
 @in_one_item("code, text, value", CASES)
@@ -114,61 +62,8 @@ def test_every_code_has_a_case() -> None:
 
 #: a code, the smallest text that gives it, and the whole message
 MESSAGES: list[tuple[str, str, str]] = [
-    ("odd-space", "[\xa01]", "text:1:2 odd-space: a space or mark that JSON does not allow was dropped"),
-    ("comment", "[1/**/]", "text:1:3 comment: a comment was dropped"),
-    ("trailing-comma", "[1,]", "text:1:3 trailing-comma: a comma with nothing after it was dropped"),
-    ("quote-style", "['']", "text:1:2 quote-style: `'` was read as the quote `\"`"),
-    ("wide-punctuation", "［1]", "text:1:1 wide-punctuation: `［` was read as `[`"),
-    ("bare-key", "{a:1}", "text:1:2 bare-key: the key `a` has no quotes"),
-    ("python-literal", "[None]", "text:1:2 python-literal: `None` was read as `null`"),
-    ("not-finite", "[NaN]", "text:1:2 not-finite: `NaN` is not a number in JSON and was read as `null`"),
-    ("loose-number", "[.5]", "text:1:2 loose-number: the number `.5` was read as `0.5`"),
-    ("loose-escape", '["\\\'"]', "text:1:3 loose-escape: the escape `\\'` was read as `'`"),
-    ("invalid-escape", '["\\d"]', "text:1:3 invalid-escape: `\\` is not an escape sequence; the backslash was kept"),
-    ("raw-control", '["\t"]', "text:1:3 raw-control: `\\t` is not escaped inside a string"),
+    *TABLES["MESSAGES"],
     ("lone-surrogate", '["\ud83d",]', "text:1:3 lone-surrogate: `\\ud83d` is half a character, and was read as U+FFFD"),
-    ("tuple", "[(1,)]", "text:1:2 tuple: `(` was read as `[`: a list in round brackets"),
-    ("ellipsis", "[...]", "text:1:2 ellipsis: `...` stands for omitted values and was dropped"),
-    ("cut-string", '["', "text:1:3 cut-string: the text ends inside a string"),
-    ("cut-text", "[1,2", "text:1:3 cut-text: the text ends inside `,2`, which was dropped"),
-    ("cut-container", "[", "text:1:2 cut-container: the text ends before `]`"),
-    ("missing-comma", "[1 2]", "text:1:3 missing-comma: a comma is missing"),
-    ("extra-comma", "[,1]", "text:1:2 extra-comma: a comma with nothing before it was dropped"),
-    ("missing-colon", '{"" 1}', "text:1:4 missing-colon: a colon is missing after a key"),
-    ("extra-colon", '{"":: 1}', "text:1:5 extra-colon: a second colon was dropped"),
-    ("other-separator", '{""=1}', "text:1:4 other-separator: `=` was read as `:`"),
-    ("wrong-closer", "[1}", "text:1:3 wrong-closer: `}` was read as `]`"),
-    ("extra-closer", "[1]]", "text:1:4 extra-closer: `]` closes nothing and was dropped"),
-    ("missing-closer", '{"":[1}', "text:1:7 missing-closer: `]` is missing"),
-    ("missing-opener", '"":1}', "text:1:1 missing-opener: `{` is missing"),
-    ("doubled-brace", '{{"":1}}', "text:1:2 doubled-brace: the brace `{` is doubled"),
-    ("stray-quote", '[[]"]', "text:1:4 stray-quote: a quote that belongs to no string was dropped"),
-    ("bare-value", '{"":a}', "text:1:5 bare-value: `a` was read as a string without quotes"),
-    ("thousands-separator", '{"":1,000}', "text:1:5 thousands-separator: `1,000` was read as `1000`"),
-    ("missing-value", '{"":}', 'text:1:2 missing-value: a key without a value was dropped: `"":`'),
-    ("dropped-text", "```\n[1] x\n```", "text:2:4 dropped-text: text that is not JSON was dropped: ` x`"),
-    ("bare-quote", '["a"b"]', "text:1:4 bare-quote: a quote inside a string is not escaped"),
-    ("lost-quote", '{a":1}', "text:1:2 lost-quote: a quote is missing at the edge of a string"),
-    ("heuristic", "[(1)]", "text:1:1 heuristic: the value was guessed from damaged text and may be wrong"),
-    (
-        "repeated-key",
-        '{"":1,"":2}',
-        "text:1:1 repeated-key: the key `` is repeated in one object; the last value counts",
-    ),
-    ("left-out", 'x {"":1}', "text:1:1 left-out: text around the JSON is not part of the value"),
-    (
-        "ambiguous-strings",
-        '{"a": {"b": {"c": 1}}, "d": 2}}',
-        "text:1:1 ambiguous-strings: the strings of this value can be read in more than one way",
-    ),
-    (
-        "torn-json",
-        '{"":1}":2}',
-        "text:1:8 torn-json: this looks like part of a JSON value that was not read",
-    ),
-    ("cut-json", "[", "text:1:2 cut-json: the text ends inside the JSON value"),
-    ("not-json", '{"":@}', "text:1:5 not-json: expected a value, found `@`"),
-    ("no-json", "", "text:1:1 no-json: the text holds no JSON"),
     (
         "too-deep",
         "[" * 129,
@@ -188,7 +83,7 @@ def test_message(code: str, text: str, message: str) -> None:
 
 
 def test_every_code_has_a_message() -> None:
-    assert [row[0] for row in MESSAGES] == [*CODES, *NOTES]
+    assert {row[0] for row in MESSAGES} == {*CODES, *NOTES}
 
 
 def test_end_proven_by_the_format() -> None:
@@ -222,24 +117,10 @@ def test_text_outside_the_values_of_a_region() -> None:
 
 
 #: texts in which a value seems to end early: what is read of them, if anything, is not read silently
-EARLY = [
-    '{"new_string": "if x == \\"" {\\n f("b", "c")\\n}\\n", "path": "x"}',
-    '{"a": 1} and "b": 2}',
-    '{"a":1}":2}',
-    '{"d": "{\\"p\\": \\"q", "r": "s"}", "e": false}',
-]
+EARLY = TABLES["EARLY"]
 
 #: several damages of the structure at once
-TOGETHER: list[tuple[str, Any]] = [
-    ('{"a": {"b": "x" "c": 1}}}', {"a": {"b": "x", "c": 1}}),
-    ('{"a": [{"n": "t"} {"n": "u"}], "c": "it\'s" // z\n', {"a": [{"n": "t"}, {"n": "u"}], "c": "it's"}),
-    ("{'a' 'b', 'c': {'d': 'e'}, 'n': 'f'", {"a": "b", "c": {"d": "e"}, "n": "f"}),
-    ('{"body""It\'s \\"x\\"\n."}}', {"body": 'It\'s "x"\n.'}),
-    ('{"p": [1,"a"null]}', {"p": [1, "a", None]}),
-    ("{name:'f',to:['a''b'],on'c'}}", {"name": "f", "to": ["a", "b"], "on": "c"}),
-    ('{name"f"arguments:{a:true b:"c"}}}', {"name": "f", "arguments": {"a": True, "b": "c"}}),
-    ("｛｛＂a＂：＂b＂＂c＂：1｝｝", {"a": "b", "c": 1}),
-]
+TOGETHER: list[tuple[str, Any]] = TABLES["TOGETHER"]
 
 
 @pytest.mark.parametrize("text", EARLY)

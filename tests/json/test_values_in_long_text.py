@@ -10,17 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outspoken.json import scanner
+from tests.tables import tables
 
-VALUES: list[Any] = [
-    {"a": 1},
-    [],
-    [1, {"b": "é\u2028\U0001f600"}],
-    "x" * 9000,
-    {"k": [0.5, None, True]},
-    12,
-    -3.25,
-    None,
-]
+TABLES = tables(__file__)
+
+VALUES: list[Any] = [*TABLES["VALUES"], "x" * 9000]
 
 
 def near_and_far(text: str, before: int) -> tuple[Any, Any]:

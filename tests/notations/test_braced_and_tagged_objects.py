@@ -14,25 +14,15 @@ from outspoken.notations.interface import notation
 from outspoken.notations.schema import ANY, SchemaView
 from outspoken.notations.tools import Tools, schema_view_of
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 MARK, PREFIX = '<|"|>', "~[~"
 DEPTH = 6
 BRACED = notation("BRACED_OBJECT", MARK)
 TAGGED = notation("TAGGED_OBJECT", PREFIX)
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string"},
-        "n": {"type": "integer"},
-        "either": {"type": ["integer", "string"]},
-        "flag": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
-        "list": {"type": "array", "items": {"type": "string"}},
-        "ints": {"type": "array", "items": {"type": "integer"}},
-        "deep": {"$ref": "#/$defs/deep"},
-        "map": {"type": "object", "additionalProperties": {"type": "string"}},
-    },
-    "$defs": {"deep": {"type": "object", "properties": {"text": {"type": "string"}, "more": {"$ref": "#/$defs/deep"}}}},
-}
+SCHEMA: dict[str, Any] = TABLES["SCHEMA"]
 KNOWN = SchemaView(SCHEMA, SCHEMA, "json")
 
 
@@ -78,24 +68,7 @@ def read(how: Any, text: str, schema_view: SchemaView = ANY) -> tuple[Any, int]:
     return value, end
 
 
-BRACED_CASES: list[tuple[str, Any]] = [
-    ("{}", {}),
-    ("{ }", {}),
-    ("{a:1}", {"a": 1}),
-    ("{a:'x',b:-2.5e1,c:true,d:false,e:null}", {"a": "x", "b": -25.0, "c": True, "d": False, "e": None}),
-    ('{a:\'{b:1},}]\n\\n "q" <|"| x\'}', {"a": '{b:1},}]\n\\n "q" <|"| x'}),
-    ("{a:''}", {"a": ""}),
-    ("{a:[1,'x',{b:[]}],c:{}}", {"a": [1, "x", {"b": []}], "c": {}}),
-    ("{\n  a : 1 ,\n  b:\t'x'\n}", {"a": 1, "b": "x"}),
-    ("{'a b':1,\"c \\u00e9\":2,d-e.f:3}", {"a b": 1, "c é": 2, "d-e.f": 3}),
-    ('{a:"x, \\"y\\" \\ud83e\\udd89"}', {"a": 'x, "y" 🦉'}),
-    (
-        "{a:warm white,b:10:30,c:https://x.y/z,d:1 2}",
-        {"a": "warm white", "b": "10:30", "c": "https://x.y/z", "d": "1 2"},
-    ),
-    ("{a:1,a:2}", {"a": 2}),
-    ("{a:01,b:1e999,c:True}", {"a": "01", "b": "1e999", "c": True}),
-]
+BRACED_CASES: list[tuple[str, Any]] = TABLES["BRACED_CASES"]
 
 
 @pytest.mark.parametrize(("text", "value"), BRACED_CASES)
@@ -107,29 +80,7 @@ def test_braced(text: str, value: Any) -> None:
 
 @in_one_item(
     "text, at",
-    [
-        ("{a:1 b:2}", 8),
-        ("{a:}", 3),
-        ("{a:,b:1}", 3),
-        ("{,}", 1),
-        ("{a}", 2),
-        ("{a:1,}", 5),
-        ("{a:[1,]}", 6),
-        ("{a:1]", 4),
-        ("{a:[1}", 5),
-        ("{a:x{y}}", 4),
-        ("{[a]:1}", 1),
-        ("{a:Rome<|x", 7),
-        ("{a:Rome'}", 7),
-        ("{a:'x'y}", 14),
-        ("{a:<b>}", 3),
-        ('{a:"x\ny"}', 5),
-        ('{a:"\\x"}', 4),
-        ("{'a'b:1}", 12),
-        ("[1]", 0),
-        ("{a:{b:{c:{d:{e:{f:{}}}}}}}", 18),
-        ("{a:one\ntwo}", 7),
-    ],
+    TABLES["BRACED_ENDS"],
 )
 def test_invalid_braced_object(text: str, at: int) -> None:
     assert read(BRACED, b(text)) == ("broken", at)
@@ -163,21 +114,7 @@ def test_braced_object_streams_as_json() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ("", {}),
-        ("~<a>1~</a>", {"a": 1}),
-        ("\n ~<a>x~</a>\n~<b>true~</b> ", {"a": "x", "b": True}),
-        ("~<a> two  words\n~</a>", {"a": " two  words\n"}),
-        ("~<a>~</a>", {"a": ""}),
-        ("~<a>1~</a>~<b>2~</b>~<a>x~</a>", {"a": [1, "x"], "b": 2}),
-        ("~<a>~<item>1~</item>~<item>x~</item>~</a>", {"a": [1, "x"]}),
-        ("~<a>~<item>~<item>1~</item>~</item>~</a>", {"a": [[1]]}),
-        ("~<a>~<b>~<c>1~</c>~</b>~<b>2~</b>~</a>", {"a": {"b": [{"c": 1}, 2]}}),
-        ("~<a>\n  ~<b>1~</b>\n~</a>", {"a": {"b": 1}}),
-        ("~<a>x ~ y <b> </a> ~< ~<b c> ~</a >z~</a>", {"a": t("x ~ y <b> </a> ~< ~<b c> ~</a >z")}),
-        ('~<a>{"b": [1]}~</a>', {"a": {"b": [1]}}),
-        ("~<item>1~</item>~<item>2~</item>", {"item": [1, 2]}),
-    ],
+    TABLES["TAGGED"],
 )
 def test_tagged(text: str, value: Any) -> None:
     text = t(text)
@@ -187,15 +124,7 @@ def test_tagged(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(
     ("text", "at"),
-    [
-        ("x~</call>", 0),
-        ("~<a>1~</a>\n junk~</call>", 16),
-        ("~<a>1~</b>", 7),
-        ("~<a>hall ~<b>", 11),
-        ("~<a>~<b>1~</b> x~</a>", 21),
-        ("~<a>~<b>1~</a>", 13),
-        ("~<a>~<a>~<a>~<a>~<a>~<a>~<a>", 36),
-    ],
+    TABLES["INVALID_TAGGED_OBJECT"],
 )
 def test_invalid_tagged_object(text: str, at: int) -> None:
     assert read(TAGGED, t(text)) == ("broken", at)
@@ -203,21 +132,7 @@ def test_invalid_tagged_object(text: str, at: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ("~<text>12~</text>", {"text": "12"}),
-        ("~<text>a ~<b>c~</b> ~<d~</text>", {"text": t("a ~<b>c~</b> ~<d")}),
-        ("~<text>~<text>~</text>~</text>", {"text": t("~<text>~</text>")}),
-        ("~<n> 3 ~</n>~<either>4~</either>~<either>~</either>", {"n": 3, "either": ""}),
-        ("~<flag>None~</flag>", {"flag": None}),
-        ("~<list>~</list>~<map>~</map>", {"list": [], "map": {}}),
-        ("~<list>~<item>1~</item>~</list>", {"list": ["1"]}),
-        ("~<list>~<entry>1~</entry>~</list>", {"list": ["1"]}),
-        ("~<ints>1~</ints>", {"ints": [1]}),
-        ("~<ints>1~</ints>~<n>1~</n>~<ints>2~</ints>", {"ints": [1, 2], "n": 1}),
-        ("~<n>1~</n>~<n>2~</n>", {"n": 2}),
-        ("~<map>~<item>1~</item>~</map>", {"map": {"item": "1"}}),
-        ("~<deep>~<more>~<text>1~</text>~</more>~</deep>", {"deep": {"more": {"text": "1"}}}),
-    ],
+    TABLES["SCHEMA_TYPES_TAGGED_VALUES"],
 )
 def test_schema_types_tagged_values(text: str, value: Any) -> None:
     text = t(text)
@@ -295,15 +210,7 @@ def test_written_objects_read_back_in_any_chunks(format_: str, arguments: dict[s
 
 @pytest.mark.parametrize(
     ("format_", "arguments"),
-    [
-        ("gemma4", {"a": 'x<|"|>y'}),
-        ("gemma4", {"a": [{'<|"|>': 1}]}),
-        ("functiongemma", {"a": "<escape>"}),
-        ("minimax_m3", {"a b": 1}),
-        ("minimax_m3", {"": 1}),
-        ("minimax_m3", {"a": "]<]minimax[>[</a>"}),
-        ("minimax_m3", {"a": [1, "1"]}),
-    ],
+    TABLES["VALUES_THAT_THE_NOTATION_CANNOT_HOLD_ARE_NOT_WRITTEN"],
 )
 def test_values_that_the_notation_cannot_hold_are_not_written(format_: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(RenderError):

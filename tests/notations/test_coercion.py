@@ -15,104 +15,15 @@ from outspoken import parse, stream
 from outspoken.notations.coerce import escape, fits, may_be_other_than_text, read_bare, to_json
 from tests.invariants.cost import calls_in
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 KINDS = ["null", "boolean", "integer", "number", "string", "object", "array"]
 TEXT = frozenset({"string"})
 BIG = 12345678901234567890123456789
 
-TYPED: list[tuple[str, str, Any]] = [
-    # a string stays a string
-    ("string", "Paris", "Paris"),
-    ("string", "5", "5"),
-    ("string", "null", "null"),
-    ("string", "true", "true"),
-    ("string", '"quoted"', '"quoted"'),
-    ("string", "['a']", "['a']"),
-    ("string", "  x\n", "  x\n"),
-    ("string", "", ""),
-    # null
-    ("null", "null", None),
-    ("null", " None\n", None),
-    ("null", "NULL", None),
-    ("null", "nil", "nil"),
-    ("string null", "null", None),
-    ("string null", "None", "None"),
-    ("string null", "NULL", "NULL"),
-    ("string null", " null", " null"),
-    ("string null", "", ""),
-    # integers
-    ("integer", "5", 5),
-    ("integer", " -5\n", -5),
-    ("integer", "+5", 5),
-    ("integer", "007", 7),
-    ("integer", str(BIG), BIG),
-    ("integer", "5.0", 5),
-    ("integer", f"-{BIG}.00", -BIG),
-    ("integer", "5.5", "5.5"),
-    ("integer", "1e3", "1e3"),
-    ("integer", "1_000", "1_000"),
-    ("integer", "٣", "٣"),
-    ("integer", "5 km", "5 km"),
-    ("integer", "", ""),
-    ("integer", " ", " "),
-    ("integer", "true", "true"),
-    ("integer", "None", "None"),
-    ("integer null", "None", None),
-    ("integer string", "5", 5),
-    ("integer string", "007", "007"),
-    ("integer string", "+49", "+49"),
-    ("integer string", "5.0", "5.0"),
-    # numbers
-    ("number", "5", 5),
-    ("number", "5.0", 5.0),
-    ("number", "-.5", -0.5),
-    ("number", "5.", 5.0),
-    ("number", "1e3", 1000.0),
-    ("number", str(BIG), BIG),
-    ("number", "1e999", "1e999"),
-    ("number", "nan", "nan"),
-    ("number", "Infinity", "Infinity"),
-    ("number", "0x10", "0x10"),
-    ("integer number", "5.0", 5.0),
-    ("integer number", "5", 5),
-    ("number string", "3.5", 3.5),
-    ("number string", ".5", ".5"),
-    ("number string", "1.2.3", "1.2.3"),
-    ("number string", "2024-01-01", "2024-01-01"),
-    # booleans
-    ("boolean", "true", True),
-    ("boolean", "False\n", False),
-    ("boolean", "TRUE", True),
-    ("boolean", "1", "1"),
-    ("boolean", "yes", "yes"),
-    ("boolean string", "true", True),
-    ("boolean string", "truest", "truest"),
-    # objects and arrays
-    ("object", '{"a": 1}', {"a": 1}),
-    ("object", " {'a': None}\n", {"a": None}),
-    ("object", "[1]", "[1]"),
-    ("object", "{}", {}),
-    ("object", "{a: 1}", "{a: 1}"),
-    ("array", '["a", 1]', ["a", 1]),
-    ("array", "['a', True]", ["a", True]),
-    ("array", "('a', 1)", ["a", 1]),
-    ("array", "{1, 2}", [1, 2]),
-    ("array", "('a')", "('a')"),
-    ("array", '{"a": 1}', '{"a": 1}'),
-    ("array", "a, b", "a, b"),
-    ("array", "[1e999]", "[1e999]"),
-    ("array", "[" * 129 + "]" * 129, "[" * 129 + "]" * 129),
-    ("array string", '["a"]', ["a"]),
-    ("array string", "['a']", ["a"]),
-    ("array string", "('a', 1)", "('a', 1)"),
-    ("array string", "{1, 2}", "{1, 2}"),
-    ("array string", "[a]", "[a]"),
-    ("array null", "null", None),
-    ("object array", r'["\ud800"]', ["�"]),
-    ("integer array object", "[5]", [5]),
-    # nothing is admitted
-    ("", "5", "5"),
-]
+TYPED: list[tuple[str, str, Any]] = [*TABLES["TYPED"], ("array", "[" * 129 + "]" * 129, "[" * 129 + "]" * 129)]
 
 
 @in_one_item("types, text, value", TYPED)
@@ -123,42 +34,7 @@ def test_typed(types: str, text: str, value: Any, fallback: str) -> None:
     assert type(found) is type(value)
 
 
-UNTYPED: list[tuple[str, Any]] = [
-    ("Paris", "Paris"),
-    ("", ""),
-    (" ", " "),
-    ("5", 5),
-    (" 5.5\n", 5.5),
-    ("-1e3", -1000.0),
-    (str(BIG), BIG),
-    ("007", "007"),
-    ("+5", "+5"),
-    (".5", ".5"),
-    ("1e999", "1e999"),
-    ("-1e999", "-1e999"),
-    ("[1e999]", "[1e999]"),
-    ("NaN", "NaN"),
-    ("[NaN]", "[NaN]"),
-    ("null", None),
-    ("true", True),
-    ("True", True),
-    (" False ", False),
-    ("None", None),
-    ("NONE", "NONE"),
-    ('"quoted"', "quoted"),
-    ("'quoted'", "'quoted'"),
-    (r'"\ud800"', "�"),
-    ('{"a": [1, null]}', {"a": [1, None]}),
-    ("{'a': [1, None]}", {"a": [1, None]}),
-    ("['a', 'b']\n", ["a", "b"]),
-    ("{1, 2}", "{1, 2}"),
-    ("{3}", "{3}"),
-    ("[0-9]+", "[0-9]+"),
-    ("[x for x in y]", "[x for x in y]"),
-    ("(1, 2)", "(1, 2)"),
-    ("5 apples", "5 apples"),
-    ("[" * 100_000, "[" * 100_000),
-]
+UNTYPED: list[tuple[str, Any]] = [*TABLES["UNTYPED"], ("[" * 100_000, "[" * 100_000)]
 
 
 @in_one_item("text, value", UNTYPED)
@@ -187,16 +63,7 @@ def test_lower_integer_digit_limit_is_respected() -> None:
         sys.set_int_max_str_digits(limit)
 
 
-FITS: list[tuple[Any, str]] = [
-    (None, "null"),
-    (True, "boolean"),
-    (5, "integer number"),
-    (5.5, "number"),
-    (5.0, "integer number"),
-    ("a", "string"),
-    ({}, "object"),
-    ([], "array"),
-]
+FITS: list[tuple[Any, str]] = TABLES["FITS"]
 
 
 @pytest.mark.parametrize(("value", "types"), FITS)
@@ -207,41 +74,7 @@ def test_fits(value: Any, types: str) -> None:
     assert not fits(value, frozenset())
 
 
-BEGINNINGS: list[tuple[str | None, str, bool]] = [
-    (None, "", True),
-    (None, "Paris", False),
-    (None, "t", True),
-    (None, "tru", True),
-    (None, "true ", True),
-    (None, "tree", False),
-    (None, "true x", False),
-    (None, "None", True),
-    (None, "none", False),
-    (None, '"', True),
-    (None, "'", False),
-    (None, "[", True),
-    (None, "{'a", True),
-    (None, "(", False),
-    (None, "-1.5e", True),
-    (None, "2024-0", False),
-    (None, "5 a", False),
-    ("string", "", False),
-    ("string", "5", False),
-    ("", "5", False),
-    ("string null", "n", True),
-    ("string null", "nothing", False),
-    ("string null", "[", False),
-    ("string null", '"', False),
-    ("boolean", "TR", True),
-    ("boolean", "1", False),
-    ("integer", "+", True),
-    ("integer", "a", False),
-    ("number", "-.", True),
-    ("array", "(", True),
-    ("array", "5", False),
-    ("object", "{", True),
-    ("object", "", True),
-]
+BEGINNINGS: list[tuple[str | None, str, bool]] = TABLES["BEGINNINGS"]
 
 
 @in_one_item("types, first_chars, expected", BEGINNINGS)
@@ -336,18 +169,7 @@ def test_hostile_text_takes_linear_work(text: str) -> None:
     assert calls_in(read) <= 5 * len(text)
 
 
-STRINGS = {
-    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="when" string="true">null'
-    "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
-    "anthropic_xml": '<invoke name="f"><parameter name="when" string="true">null</parameter></invoke>',
-    "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>'
-    '<|open|>argument key="when" type="string"<|sep|>null'
-    "<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
-    "k2_horizon": "<ifm|tool_call>f<ifm|arg_key>when</ifm|arg_key><ifm|arg_type>string</ifm|arg_type>"
-    "<ifm|arg_value>null</ifm|arg_value></ifm|tool_call>",
-    "seed_gui": '<seed:tool_call><function name="f"><parameter name="when" string="true">null</parameter></function>'
-    "</seed:tool_call>",
-}
+STRINGS = TABLES["STRINGS"]
 
 
 def test_value_that_the_markup_calls_a_string_is_one() -> None:

@@ -13,18 +13,11 @@ from outspoken.recovery.marker_lexer import marker_lexer
 from outspoken.results.edits import RepairLimit
 from outspoken.results.replies import ToolCall
 from tests.cases import FORMATS
+from tests.tables import tables
 
-FRAMES = {
-    "hermes": "<tool_call>\n%s\n</tool_call>",
-    "function_calls_json": "<function_calls>\n[%s]\n</function_calls>",
-    "tool_calls_json": "<tool_calls>[%s]</tool_calls>",
-    "longcat": "<longcat_tool_call>\n%s\n</longcat_tool_call>",
-    "granite_20b_fc": "<function_call> %s",
-    "cohere": "<|START_ACTION|>[%s]<|END_ACTION|>",
-    "xlam": "[%s]",
-    "llama3_json": "%s",
-    "json": "%s",
-}
+TABLES = tables(__file__)
+
+FRAMES = TABLES["FRAMES"]
 
 
 def read(text: str, format_: str, **options: Any) -> Reply:
@@ -99,14 +92,7 @@ def test_object_without_a_known_key_is_no_call() -> None:
 
 
 A, B, C = (f'{{"name": "{name}", "arguments": {{"x": "{name}]}}"}}}}' for name in "abc")
-LISTS = {
-    "function_calls_json": "<function_calls>\n[%s]\n</function_calls>",
-    "tool_calls_json": "<tool_calls>[%s]</tool_calls>",
-    "cohere": "<|START_ACTION|>[%s]<|END_ACTION|>",
-    "mistral": "[TOOL_CALLS][%s]",
-    "xlam": "[%s]",
-    "json": '{"toolCalls": [%s], "content": "Done."}',
-}
+LISTS = TABLES["LISTS"]
 
 
 @pytest.mark.parametrize("format_", LISTS)
@@ -195,3 +181,10 @@ def test_keys_without_quotes_are_read_in_every_format_that_frames_json(format_: 
         reply = read(damaged, format_, **options)
         assert calls(reply) == expected, (damaged, reply)
         assert reply.status == ("repaired" if damaged != text else "ok")
+
+
+def test_a_doubled_name_is_that_of_a_tool_in_its_own_namespace() -> None:
+    text = '<tool_call>\n{"name": "search.search", "arguments": {}}\n</tool_call>'
+    for declared, name in (("search", "search"), ("find", "search.search")):
+        (call,) = parse(text, "hermes", tools=[{"name": declared, "parameters": {}}]).tool_calls
+        assert call.name == name

@@ -16,6 +16,9 @@ from pydantic import BaseModel, Field
 from outspoken.notations.tools import Tools
 from outspoken.results.errors import ToolError
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
 ONE_TOOL = "a dict with a `name` and `parameters`, a pydantic model class or a function"
@@ -298,66 +301,8 @@ def test_schemas_without_constraints(schema: dict[str, Any]) -> None:
     assert of_schema(schema).types("f", "city") is None
 
 
-TYPES: list[tuple[Any, list[str] | None]] = [
-    ({"type": "string"}, ["string"]),
-    ({"type": ["string", "null"]}, ["null", "string"]),
-    ({"type": ["string", "thing"]}, None),
-    ({"type": "thing"}, None),
-    ({"type": ["string", 7]}, None),
-    ({"type": {}}, None),
-    ({}, None),
-    (True, None),
-    (False, None),
-    ({"description": "anything"}, None),
-    (
-        {"enum": ["a", 1, None, 2.5, True, [], {}]},
-        ["array", "boolean", "integer", "null", "number", "object", "string"],
-    ),
-    ({"enum": []}, None),
-    ({"enum": "abc"}, None),
-    ({"type": "string", "enum": ["1", "2"]}, ["string"]),
-    ({"type": "number", "enum": [1, 2]}, ["integer"]),
-    ({"type": "integer", "enum": [1.0]}, ["integer"]),
-    ({"type": "string", "enum": [1, 2]}, None),
-    ({"const": 7}, ["integer"]),
-    ({"const": None}, ["null"]),
-    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, ["null", "string"]),
-    ({"anyOf": [{"type": "string"}, {}]}, None),
-    ({"anyOf": []}, None),
-    ({"anyOf": 7}, None),
-    ({"oneOf": [{"const": "a"}, {"type": ["integer", "array"]}]}, ["array", "integer", "string"]),
-    ({"type": ["string", "null"], "anyOf": [{"type": "string"}, {"type": "integer"}]}, ["string"]),
-    ({"allOf": [{"type": ["string", "null"]}, {"minLength": 1}, {"type": ["string", "integer"]}]}, ["string"]),
-    ({"allOf": [{"type": "number"}, {"type": "integer"}]}, ["integer"]),
-    ({"allOf": [{"type": "number"}, {"type": "number"}]}, ["number"]),
-    ({"allOf": [{"type": ["integer", "number"]}, {"type": "string"}]}, None),
-    ({"allOf": [{"type": ["integer", "number"]}, {"type": "number"}]}, ["integer", "number"]),
-    ({"$ref": "#/$defs/Text"}, ["string"]),
-    ({"$ref": "#/$defs/a~1b"}, ["boolean"]),
-    ({"$ref": "#/$defs/a%7E1b"}, ["boolean"]),
-    ({"$ref": "#/definitions/Old"}, ["array"]),
-    ({"$ref": "#/definitions/List/0"}, ["object"]),
-    ({"$ref": "#/definitions/List/9"}, None),
-    ({"$ref": "#/definitions/List/x"}, None),
-    ({"$ref": "#/$defs/Chain"}, ["null", "string"]),
-    ({"$ref": "#/$defs/Loop"}, None),
-    ({"$ref": "#/$defs/Text", "nullable": True}, ["null", "string"]),
-    ({"$ref": "#"}, ["object"]),
-    ({"$ref": "https://example.org/schema"}, None),
-    ({"type": "string", "nullable": True}, ["null", "string"]),
-    ({"type": "string", "nullable": "yes"}, ["string"]),
-    ({"nullable": True}, None),
-    ({"type": "string", "$ref": "#/$defs/Loop"}, ["string"]),
-]
-DEFINITIONS: dict[str, Any] = {
-    "$defs": {
-        "Text": {"type": "string"},
-        "a/b": {"type": "boolean"},
-        "Chain": {"anyOf": [{"$ref": "#/$defs/Text"}, {"type": "null"}]},
-        "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"type": "null"}]},
-    },
-    "definitions": {"Old": {"type": "array"}, "List": [{"type": "object"}]},
-}
+TYPES: list[tuple[Any, list[str] | None]] = TABLES["TYPES"]
+DEFINITIONS: dict[str, Any] = TABLES["DEFINITIONS"]
 
 
 @in_one_item("argument, types", TYPES)

@@ -21,6 +21,9 @@ from outspoken.actions import (
     TypeText,
     Wait,
 )
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
 
@@ -55,24 +58,7 @@ def test_truncated_text() -> None:
     assert (last[0].action.status, getattr(last[0].action, "text", "")) == ("truncated", "lich")
 
 
-CALLS = [
-    "Action: type(content='lichens')",
-    "Action: type(content='it\\'s \\x41 \\u00e9 \\\\ \"so\"\\n')",
-    'Action: type(content="")',
-    "Action: type(content='a\n\nb', start_box='(1,2)')",
-    "Action: type(content='Grandma's loaf')",
-    "Action: type(content='a' 'b')",
-    "Action: type(content='''a'b''')",
-    "Action: type(content=bare text)",
-    "Action: type(content=None)",
-    "Action: type(content='a' + 'b')",
-    "Action: type(content='a', content='b')",
-    "Action: type(content='a', start_box='(1,2,3)')",
-    "Action: type(content='a'",
-    "Action: type(content='a\\",
-    "Action: type(content='a'\nThought: b",
-    "Thought: x\nAction: wait()\ntype(content='a\n')\n\nhotkey(key='a')",
-]
+CALLS = TABLES["CALLS"]
 
 
 @pytest.mark.parametrize("text", CALLS)

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 from outspoken import load_format, parse
 from outspoken.grammar import registry
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 DATA = Path(__file__).parents[3] / "shared" / "conformance"
 
@@ -26,52 +29,7 @@ FORMATS = {
 }
 
 #: The formats of the chat templates that llama.cpp tests, by the beginnings of their names.
-TEMPLATES = {
-    "Apertus": "apertus",
-    "Apriel": "apriel",
-    "ByteDance-Seed": "seed_oss",
-    "Cohere2MoE": "cohere_command4",
-    "CohereForAI-c4ai-command-r-plus": "command_r",
-    "CohereForAI-c4ai-command-r7b": "cohere",
-    "GLM": "glm_4_5",
-    "GigaChat3": "gigachat3",
-    "Kimi-K2": "kimi_k2",
-    "moonshotai-Kimi-K2": "kimi_k2",
-    "Kimi-K3": "kimi_k3",
-    "LFM2": "lfm2",
-    "MiMo-VL": "hermes",
-    "MiniMax-M2": "minimax_m2",
-    "MiniMax-M3": "minimax_m3",
-    "Mistral-Small": "mistral",
-    "mistralai": "mistral",
-    "unsloth-mistral": "mistral",
-    "NVIDIA-Nemotron-3": "qwen3_coder",
-    "NVIDIA-Nemotron-Nano-v2": "nemotron_toolcall",
-    "NousResearch": "hermes",
-    "Qwen-": "hermes",
-    "Qwen3": "qwen3_coder",
-    "Reka": "hermes",
-    "Spark": "glm_4_5",
-    "StepFun": "qwen3_coder",
-    "deepseek-ai-DeepSeek-R1": "deepseek_v3",
-    "llama-cpp-deepseek-r1": "deepseek_v3",
-    "deepseek-ai-DeepSeek-V3.1": "deepseek_v3_1",
-    "deepseek-ai-DeepSeek-V3.2": "deepseek_v3_2",
-    "deepseek-ai-DeepSeek-V4": "deepseek_v4",
-    "fireworks-ai": "functools",
-    "google-gemma-2": "text",
-    "google-gemma-4": "gemma4",
-    "ibm-granite-granite-3": "granite",
-    "ibm-granite-granite-4": "hermes",
-    "inclusionai-ling-3": "glm_4_5",
-    "meetkai-functionary-medium-v3.1": "functionary_v3_1",
-    "meetkai-functionary-medium-v3.2": "functionary_v3_2",
-    "meta-llama": "llama3_json",
-    "muse-glimmer": "muse_glimmer",
-    "openai-gpt-oss": "harmony",
-    "openbmb-MiniCPM5": "minicpm5",
-    "unsloth-Apriel": "apriel",
-}
+TEMPLATES: dict[str, str] = TABLES["TEMPLATES"]
 
 #: What prompts open reasoning with, by the format; `<think>` in all others.
 OPENERS = {

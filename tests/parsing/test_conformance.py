@@ -14,6 +14,9 @@ import pytest
 
 from tests.parsing.comparison import BROKEN, CUT, KEPT, PREFILLED, SPELLED, TYPED, UNKNOWN, differs, found, habit, read
 from tests.parsing.peers import DATA, Row, llamacpp, sglang, vllm
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.usefixtures("other_grammars")
 
@@ -47,119 +50,7 @@ GUESSED = "a name that the model did not write is not guessed from the arguments
 SGLANG = ("sglang_tool_complete", "sglang_tool_stream", "sglang_reasoning", "sglang_manual")
 
 #: Why rows differ where no habit explains it, by parts of their ids.
-DIFFERENCES = {
-    NAMELESS: (
-        "gemma4-tool-013",
-        "gemma4-tool-014",
-        "gemma4-tool-015",
-        "gemma4-tool-016",
-        "qwen3_coder-tool-026",
-        "qwen3_coder-tool-027",
-        "test_malformed_tool_call_matrix_streaming",
-        "test_extract_tool_calls_malformed_name_before_marker",
-        "test_extract_tool_calls_empty_name_unparsable",
-        "test_extract_tool_calls_parallel_malformed_then_well_formed",
-        "unusual_calls_missing_name",
-    ),
-    EMPTY: ("-empty-tool-block",),
-    SCHEMA: (
-        "minicpm5-tool-012",
-        "minicpm5-tool-013",
-        "minicpm5-tool-018",
-        "minicpm5-tool-019",
-        "minicpm5-tool-020",
-        "minicpm5-tool-021",
-        "minicpm5-tool-022",
-        "minicpm5-tool-023",
-        "minicpm5-tool-024",
-        "test_duplicate_param_names_invalid",
-        "test_case_sensitive_param_name_invalid",
-        "unknown_or_wrong_named_tool_fails_closed",
-        "test_detect_and_parse_missing_arguments",
-    ),
-    UNWRAPPED: ("wrapper_repaired", "wrapper_unwrap", "arguments_wrapper", "test_unwrap_", "_wrapped_arguments"),
-    SWAPPED: (
-        "force_nonempty",
-        "promotes_reasoning_to_content",
-        "test_swap_",
-        "TestNemotron3Detector::test_streaming_t",
-    ),
-    OPTIONS: (
-        "reasoning_mode_direct-True-False",
-        "disable_thinking_keeps",
-        "reasoning_suppression",
-        "streaming_enable_thinking_false",
-        "tool_choice_none_preserves_raw_call",
-        "test_streaming_split_standard_markers",
-    ),
-    DIALECT: ("mismatched_formats_fail_closed",),
-    REPAIRED: (
-        "test_strict_returns_raw_content",
-        "k2_horizon-tool-015",
-        "invoke_outside_tool_block_is_content",
-        "step3-tool-002",
-        "hf-parse-027",
-    ),
-    INVALID: (
-        "minimax_m3-tool-012",
-        "malformed_element_keeps_preceding",
-        "minimax_m3-tool-019-test_depth_limit",
-        "nested_python_c_nonstreaming",
-        "test_invalid_then_valid_json",
-        "arg_key_without_value",
-        "orphan_key",
-        "omitted_open_comma",
-        "increment_malformed_json",
-        "truncated_stream_matches_converter_a_hello",
-        "calls_v11_without_args",
-    ),
-    PART: ("granite-reasoning-0", "TestContinueFinalMessage", "Apriel-1.6-15b-Thinker-fixed#4"),
-    MARKUP: (
-        "dots-tool-004",
-        "dots/stream_malformed_then_valid",
-        "inkling-parse-014",
-        "full_control_alphabet",
-        "minicpmv-reasoning-0",
-        "minicpmv-parse-009",
-        "pre_v11_no_tool_call_returns_content",
-        "pre_v11_regex_fallback",
-        "duplicate_think_end_absorbed",
-        "no_leak_of_argument_begin_token",
-        "tool_call_raw_text",
-        "c4ai-command-r-plus-tool_use#1",
-        "openai-gpt-oss-120b#15",
-        "openai-gpt-oss-120b#16",
-    ),
-    UNSAID: (
-        "TestGlm45Detector",
-        "test_glm45_tool_interruption",
-    ),
-    CALLED: ("Ministral-3-14B-Reasoning-2512#8", "Reka-Edge#10"),
-    STAYS: ("gemma4_reasoning_invalid", "test_reasoning_not_leaked_into_content"),
-    ENTITIES: ("unescape",),
-    FENCED: ("Ministral-3-14B-Reasoning-2512#7", "Llama-3.1-8B-Instruct#2"),
-    LEAK: (
-        "muse-reasoning-041",
-        "muse_glimmer-reasoning-029",
-        "minicpm5-tool-029",
-        "minicpm5-tool-030",
-    ),
-    MERGED: (
-        "TestPythonicDetector",
-        "mid_drain_preserves",
-        "pre_v11_multiple_bot_tokens",
-        "TestBaseFormatDetector",
-        "unknown_tool_name_forwarded",
-    ),
-    DECLARED: ("MiniMax-M3#18",),
-    ITEMS: ("minimax_m3-tool-011",),
-    TRIMMED: ("mimo-tool-000", "mimo-tool-001", "mimo-tool-002"),
-    TWICE: ("strips_repeated_leading_start_tokens",),
-    NOTE: ("muse-reasoning-017", "muse-reasoning-029", "muse-reasoning-030"),
-    MIDLINE: ("qwen3_coder-tool-074",),
-    GUESSED: ("bare_counter",),
-    CITED: ("cmd3-citations", "cohere_command3-citations", "cohere_command4-citations"),
-}
+DIFFERENCES = TABLES["DIFFERENCES"]
 
 
 def check(rows: Iterable[Row], least: int, most: dict[str, int]) -> None:

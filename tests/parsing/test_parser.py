@@ -5,13 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import outspoken
-from outspoken import Done, Parser, Point, Screen, Settings, UnknownFormatError, astream, parse, render, stream
+from outspoken import (
+    Done,
+    Parser,
+    Point,
+    Screen,
+    Settings,
+    UnknownFormatError,
+    astream,
+    load_format,
+    parse,
+    render,
+    stream,
+)
+from outspoken.actions import ElementRef
 from outspoken.parsing.inspection import detect
+from outspoken.parsing.prompt_prefix import PromptEnd
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALL = '<tool_call>\n{"name": "moor", "arguments": {"berth": 7}}\n</tool_call>'
 OPEN = CALL.removesuffix("\n</tool_call>")
@@ -169,14 +187,7 @@ def test_every_public_name_can_be_imported_and_is_listed() -> None:
 
 
 #: What says nothing: single markers, which many formats may have, and pairs of markers, which name the format.
-SAYS_NOTHING = {
-    "Good evening.<|end_message|>": None,
-    "Good evening.</s>": None,
-    "Good evening.\n <|END_OF_TURN_TOKEN|> \n": None,
-    "<TOOLCALL>[]</TOOLCALL>Nothing to do.": "nemotron_toolcall",
-    "Good evening.\n<TOOLCALL> [] </TOOLCALL>": "nemotron_toolcall",
-    "<|channel>thought\n<channel|>It is on the second floor.": "gemma4",
-}
+SAYS_NOTHING = TABLES["SAYS_NOTHING"]
 
 
 def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
@@ -186,3 +197,46 @@ def test_one_marker_that_says_nothing_names_no_format_and_more_do() -> None:
         for size in (1, 4, 30):
             pieces = [text[at : at + size] for at in range(0, len(text), size)]
             assert list(stream(pieces))[-1] == Done(reply), (text, size)
+
+
+# the end of a prompt
+
+
+def test_markup_of_a_prompt_that_was_repeated_is_not_waited_for() -> None:
+    end = PromptEnd("", "<think>\n", True)
+    beginnings = ("", "\n", "<thi", "<think>", " <think>\n", "<think>a", "b")
+    assert [end.is_open(text) for text in beginnings] == [True, True, True, False, False, False, False]
+
+
+def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tmp_path: Path) -> None:
+    """The prompt of this format has written an argument of the action already."""
+    grammar = tmp_path / "opened_calls.lark"
+    header = (
+        "format: opened_calls",
+        "title: Opened calls",
+        "models: none",
+        "source: a test",
+        "space: px",
+        "actions:",
+        "  type = type_text(text=a!, element.id=b)",
+        "opened: <call>type(<arg=b>2</arg>",
+        "example:",
+        "  <arg=a>1</arg></call>",
+    )
+    rules = (
+        "start: tool_call",
+        "tool_call: _CALL_OPEN TOOL_NAME _PARENTHESIS argument+ _CALL_CLOSE",
+        'argument: "<arg=" ARG_NAME ">" ARG_VALUE "</arg>"',
+        '_CALL_OPEN: "<call>"',
+        '_PARENTHESIS: "("',
+        '_CALL_CLOSE: "</call>"',
+        "%import .shared.text (TOOL_NAME, ARG_NAME, ARG_VALUE)",
+    )
+    lines = [*[f"// {line}" for line in header], "", *rules, ""]
+    grammar.write_text("\n".join(lines), "utf-8")
+    parser = Parser(load_format(grammar))
+    for value in ("one", "two"):
+        reply = parser.parse(f"<arg=a>{value}</arg></call>")
+        found = [(action.text, action.element) for action in reply.actions if action.type == "type_text"]
+        assert found == [(value, ElementRef(id="2"))]
+        assert reply.diagnostics == []

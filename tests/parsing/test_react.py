@@ -17,6 +17,9 @@ import pytest
 from outspoken import Event, Parser, Reasoning, Reply, Text, TextDelta, ToolCall, parse
 from outspoken.providers import ProviderStream
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 DATA = Path(__file__).parents[3] / "shared" / "conformance" / "gui" / "vectors.jsonl"
 
@@ -117,16 +120,7 @@ def test_an_answer_before_its_name_is_sent_with_the_name() -> None:
 
 @pytest.mark.parametrize(
     ("written", "shown_text"),
-    [
-        ('"say \\"hi\\" now"', 'say "hi" now'),
-        ('"a\\\\\\"b\\/\\b\\f\\r\\t\\n"', 'a\\"b/\b\f\r\t\n'),
-        ('"caf\\u00e9 \\ud83e\\udde5."', "café 🧥."),
-        ('"\\ud83e\\ud83e\\udde5"', "\ufffd🧥"),
-        ('"\\ud83e, \\udde5 \\ud83eX"', "\ufffd, \ufffd \ufffdX"),
-        ('"\\\\ud83e"', "\\ud83e"),
-        ('"a } b ] ``` c"', "a } b ] ``` c"),
-        ('""', ""),
-    ],
+    TABLES["ESCAPES_AT_ANY_SPLIT"],
 )
 def test_escapes_at_any_split(written: str, shown_text: str) -> None:
     reply = at_every_split(f"Action: {ANSWER}{written}}}")
@@ -215,20 +209,7 @@ CALL = '{"action": "look", "action_input": {"at": "sea"}}'
 
 @pytest.mark.parametrize(
     "text",
-    [
-        f"Action:\n```\n{CALL}\n```",
-        f"```JSON\n{CALL}\n```",
-        f"Action: ```jSon\n{CALL}```",
-        f"```json5\n{CALL}\n```",
-        f"Thought: so.\n```tool_code\n[{CALL}]\n```",
-        f"Action: [{CALL}]",
-        f"[ {CALL} ]",
-        f"Thought 1: so.\nAction 1: {CALL}",
-        'Action: {"tool_calls": [{"name": "look", "arguments": {"at": "sea"}}]}',
-        'Action: {"Tool_Calling": {"name": "look", "arguments": {"at": "sea"}}}',
-        '```\n{"tool_calls": {"tool": "look", "args": {"at": "sea"}}}\n```',
-        'Action: {"type": "function", "function": {"name": "look", "arguments": "{\\"at\\": \\"sea\\"}"}}',
-    ],
+    TABLES["ANSWERS"],
 )
 def test_markup_around_an_action(text: str) -> None:
     reply = at_every_split(text)
@@ -238,14 +219,7 @@ def test_markup_around_an_action(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "noted"),
-    [
-        ('Like so:\n```json\n{"type": "object", "properties": {}}\n```\nClear?', ""),
-        ('Action:\n```\n{"city": "Oban"}\n```\n', "Action:"),
-        ('```json\n[{"type": "a"}, {"type": "b"}]\n```', ""),
-        ('Action: [{"type": "a"}] and so on', "Action:"),
-        ('Action: {"tool_calls": [{"type": "a"}]} and so on', "Action:"),
-        ('{"action_input": "x"} and so on', '"action_input":'),
-    ],
+    TABLES["TEXT_WITHOUT_AN_ACTION_IS_TEXT"],
 )
 def test_text_without_an_action_is_text(text: str, noted: str) -> None:
     reply = at_every_split(text)
@@ -345,19 +319,7 @@ def test_answers_stream_in_detected_formats() -> None:
 # what Dify's tests assert
 
 #: What we read otherwise, and why.
-DIFFERENT = {
-    "dify-react-024": "two objects in one fence are two actions; Dify loses both",
-    "dify-react-006": "`Action:` before what is no action is text; Dify drops the word",
-    "dify-react-027": "`action:` before what is no action is text; Dify drops the word",
-    "dify-react-028": "`ACTION:` before what is no action is text; Dify drops the word",
-    "dify-react-029": "what follows `thought:` is reasoning, not text",
-    "dify-react-030": "what follows `THOUGHT:` is reasoning, not text",
-    "dify-react-039": "`action:` alone is text; Dify drops it",
-    "dify-react-042": "an object that cannot be read and says nothing of an action is text, without a diagnostic",
-    "dify-plugin-action-022": "arguments of a function that are JSON in a string are read, as chat APIs mean them",
-    "dify-plugin-stream-004": "`Action_input:` without an action is a part of the thought, without a diagnostic",
-    "dify-plugin-stream-015": "objects that are no actions are text, without a diagnostic",
-}
+DIFFERENT = TABLES["DIFFERENT"]
 
 
 @cache

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import pytest
 
 from outspoken.payloads import PayloadRegistry, PayloadSettings, PayloadType
 from tests.loops import in_one_item
 from tests.payloads.payload_streams import read
+from tests.tables import tables
 
 REGISTRY = PayloadRegistry(
     [
@@ -26,199 +27,30 @@ P = '{"title": "Moss"}'
 MOSS = {"title": "Moss"}
 
 
-@dataclass
-class Case:
-    """A text and what is to be made of it: the message, the payloads by type, and the codes of diagnostics."""
+class Case(NamedTuple):
+    """A text and what is to be made of it: the message (None: all of it), the payloads by type, and the codes."""
 
-    name: str
     text: str
-    message: str
-    payloads: dict[str, Any] = field(default_factory=dict[str, Any])
-    codes: tuple[str, ...] = ()
+    message: str | None = None
+    payloads: dict[str, Any] = {}  # noqa: RUF012 nothing changes it
+    codes: Sequence[str] = ()
     page: str | None = None
-    settings: PayloadSettings = field(default_factory=PayloadSettings)
+    settings: dict[str, Any] = {}  # noqa: RUF012
     status: str = "ok"
 
-
-CARD = {"card": MOSS}
-
-SPELLED = [
-    Case("plain", f"Hi\nCARD: {P}", "Hi", CARD),
-    Case("bold", f"Hi\n**CARD**: {P}", "Hi", CARD),
-    Case("italic", f"*CARD*: {P}", "", CARD),
-    Case("bold, colon inside", f"**CARD:** {P}", "", CARD),
-    Case("bold, blank before the colon", f"**CARD** : {P}", "", CARD),
-    Case("bold that is not closed", f"**CARD: {P} bye", "bye", CARD),
-    Case("bold round all of it", f"**CARD: {P}** bye", "bye", CARD),
-    Case("bold that another one follows", f"**CARD: {P} **bye**", "**bye**", CARD),
-    Case("bold closed behind a blank", f"**CARD: **{P} bye", "bye", CARD),
-    Case("bold round the JSON", f"CARD: **{P}** bye", "bye", CARD),
-    Case("bold behind it is not its own", f"CARD: {P} **bye**", "**bye**", CARD),
-    Case("stars behind a closed marker stay", f"**CARD:** {P} *bye*", "*bye*", CARD),
-    Case("bold list", 'Done.\n**TIPS:**\n["a"]', "Done.", {"tips": ["a"]}),
-    Case("bold list, colon outside", 'Done.\n**TIPS**:\n["a"]', "Done.", {"tips": ["a"]}),
-    Case("three stars", f"***CARD***: {P}", "", CARD, ("odd-marker",)),
-    Case("underscores", f"__CARD:__ {P} bye", "bye", CARD, ("odd-marker",)),
-    Case("code span", f"`CARD`: {P}", "", CARD, ("odd-marker",)),
-    Case("full-width colon", f"CARD：{P}", "", CARD, ("odd-marker",)),
-    Case("bold and a full-width colon", f"**CARD**：{P}", "", CARD, ("odd-marker",)),
-    Case("plain only, and bold", f"**QUIET:** {P}", f"**QUIET:** {P}"),
-    Case("plain only, and plain", f"QUIET: {P}", "", {"quiet": MOSS}),
-    Case("no more than emphasis", f"__LOUD:__ {P}", f"__LOUD:__ {P}"),
-    Case("any case", f"*Loud*: {P}", "", {"loud": MOSS}),
-    Case("lower case", f"card: {P}", f"card: {P}"),
-    Case("blank before the colon", f"CARD : {P}", "", CARD),
-    Case("line break before the colon", f"CARD\n: {P}", f"CARD\n: {P}"),
-    Case("part of a word", f"MY_CARD: {P}", f"MY_CARD: {P}"),
-    Case("behind a bracket", f"(CARD: {P})", f"(CARD: {P})"),
-    Case("the beginning of another marker", f"CARD_DECK: {P}", "", {"card_deck": MOSS}, page="decks"),
-    Case("Unicode spaces", f"CARD:\u00a0\u200b{P}", "", CARD),
-    Case("byte order mark", f"\ufeffCARD: {P}\r\nbye", "bye", CARD),
-    Case("line breaks of Windows", f"Hi\r\n\r\nCARD:\r\n{P}\r\n\r\nbye", "Hi\n\nbye", CARD),
-]
-
-TEXT = [
-    Case("sentence", 'I send a CARD: soon. It is {"a": 1}.', 'I send a CARD: soon. It is {"a": 1}.'),
-    Case("quoted", 'You asked about "CARD:" and so on.', 'You asked about "CARD:" and so on.'),
-    Case("quoted with JSON", f'Write "CARD: {P}".', f'Write "CARD: {P}".'),
-    Case("code span with JSON", f"Write `CARD: {P}`.", f"Write `CARD: {P}`."),
-    Case("fence", f"So:\n```\nCARD: {P}\n```\nbye", f"So:\n```\nCARD: {P}\n```\nbye"),
-    Case("long fence", f"````\n```\nCARD: {P}\n```\n````", f"````\n```\nCARD: {P}\n```\n````"),
-    Case("fence of JSON", f"```json\nCARD: {P}\n```", f"```json\nCARD: {P}\n```"),
-    Case("tildes", f"~~~\nCARD: {P}\n~~~", f"~~~\nCARD: {P}\n~~~"),
-    Case("reasoning", f"<think>CARD: {P}</think>\n\nHi", "Hi"),
-    Case(
-        "fence that counts",
-        f"So:\n```\nCARD: {P}\nx\n```",
-        "So:\n```\nx\n```",
-        CARD,
-        settings=PayloadSettings(markers_in_fences=True),
-    ),
-    Case("no colon", f"CARD {P}", f"CARD {P}"),
-    Case("bullets", "TIPS:\n- a\n- b", "TIPS:\n- a\n- b", {}, ("missing-payload",)),
-    Case("bullets of stars", "TIPS:\n* a\n* b", "TIPS:\n* a\n* b", {}, ("missing-payload",)),
-    Case("bold text behind it", "**TIPS:**\n\n**a**", "**TIPS:**\n\n**a**", {}, ("missing-payload",)),
-    Case("a link", 'TIPS: see [docs] ["a"]', 'TIPS: see [docs] ["a"]', {}, ("missing-payload",)),
-    Case("nothing behind it", "Bye.\nTIPS:", "Bye.\nTIPS:", {}, ("unclosed-payload",), status="truncated"),
-    Case(
-        "nothing behind it, stripped",
-        "Bye.\n- **TIPS**:\n\n```js",
-        "Bye.",
-        {},
-        ("unclosed-payload",),
-        settings=PayloadSettings(strip_unfinished=True),
-        status="truncated",
-    ),
-    Case("half a marker", "Bye.\nTIP", "Bye.\nTIP"),
-    Case("nothing behind it in a sentence", "I write a CARD:", "I write a CARD:"),
-    Case("nothing behind it in code", "```\nTIPS:", "```\nTIPS:"),
-    Case("none, then another", f"TIPS:\nnone\nCARD: {P}", "TIPS:\nnone", CARD, ("missing-payload",)),
-]
-
-AROUND = [
-    Case("fence round it", f"CARD:\n```json\n{P}\n```\nbye", "bye", CARD),
-    Case("fence of tildes", f"CARD:\n~~~json\n{P}\n~~~\nbye", "bye", CARD),
-    Case("fence of four", f"CARD:\n````json\n{P}\n````\nbye", "bye", CARD),
-    Case("fence with a blank", f"CARD:\n``` json\n{P}\n```\nbye", "bye", CARD),
-    Case("fence on one line", f"CARD: ```json {P}``` bye", "bye", CARD),
-    Case("fence that is not closed", f"CARD:\n```\n{P}\nbye", "bye", CARD),
-    Case("fence and bold", f"**CARD:\n```\n{P}\n```**\nbye", "bye", CARD),
-    Case("heading", f"### CARD: {P}", "", CARD),
-    Case("bullet", f"- one\n- CARD: {P}\n- two", "- one\n- two", CARD),
-    Case("number", f"1. **CARD:** {P}\nbye", "bye", CARD),
-    Case("quotation", f"> CARD: {P}\n\nbye", "bye", CARD),
-    Case("bullet, odd", f"- __CARD__: {P}", "", CARD, ("odd-marker",)),
-    Case("bullet with more on its line", f"Hi\n- CARD: {P} and more", "Hi\n- and more", CARD),
-    Case("bullet with bold text", "- **CARDS** are: [here]", "- **CARDS** are: [here]"),
-    Case("paragraphs", f"One.\n\nCARD: {P}\n\nTwo.", "One.\n\nTwo.", CARD),
-    Case("many blank lines", f"One.\n\n\n\nCARD: {P}\n\n\nTwo.", "One.\n\nTwo.", CARD),
-    Case("lines", f"One.\nCARD: {P}\nTwo.", "One.\nTwo.", CARD),
-    Case("sentence", f"Here: CARD: {P} thanks", "Here: thanks", CARD),
-    Case("full stop", f"Here it is CARD: {P}. Good?", "Here it is. Good?", CARD),
-    Case("indent", f"One:\nCARD: {P}\n    two  three\n\n\nfour", "One:\n    two  three\n\n\nfour", CARD),
-    Case("ends", f"\n\n CARD: {P}\n\n  ", "", CARD),
-    Case("ends of text", "  Hi\n\n", "  Hi\n\n"),
-    Case("two on one spot", f'One.\n\nCARD: {P}\nTIPS: ["a"] Two.', "One.\n\nTwo.", {"card": MOSS, "tips": ["a"]},
-         ("suggestions-with-proposal",)),
-]  # fmt: skip
-
-HELD = '{"reason": "TIPS: [1]", "text": "} \\" {"}'
-INSIDE = [
-    Case("marker in a string", f"CARD: {HELD}", "", {"card": {"reason": "TIPS: [1]", "text": '} " {'}}),
-    Case("array for an object", f"CARD: [{P}]", "", CARD, ("unwrapped-array",)),
-    Case("object for an array", f"TIPS: {P} [1]", "[1]", {"tips": [MOSS]}, ("wrapped-object",)),
-    Case("two objects for one", f"CARD: [{P}, {P}]", f"CARD: [{P}, {P}]", {}, ("wrong-kind",), status="invalid"),
-    Case("empty list", "TIPS: []", "", {"tips": []}),
-    Case("trailing comma", 'Hi CARD: {"a": 1,} bye', "Hi bye", {"card": {"a": 1}}, ("trailing-comma",),
-         status="repaired"),
-    Case("bare quotes", 'CARD: {"a": "say "hi" now"}\nbye', "bye", {"card": {"a": 'say "hi" now'}}, ("bare-quote",),
-         status="repaired"),
-    Case("single quotes", "CARD: {'a': '}'} bye", "bye", {"card": {"a": "}"}}, ("quote-style",), status="repaired"),
-    Case("comment", 'CARD: {"a": 1 // one\n}', "", {"card": {"a": 1}}, ("comment",), status="repaired"),
-    Case("repaired in a fence", 'CARD:\n```\n{"a": 1,}\n```\nbye', "bye", {"card": {"a": 1}}, ("trailing-comma",),
-         status="repaired"),
-    Case("repaired in tildes", 'CARD:\n~~~\n{"a": 1,}\n~~~\nbye', "bye", {"card": {"a": 1}}, ("trailing-comma",),
-         status="repaired"),
-    Case("repaired in bold", '**CARD: {"a": 1,}** bye', "bye", {"card": {"a": 1}}, ("trailing-comma",),
-         status="repaired"),
-    Case("closer missing, then another", 'CARD: {"a": 1\n\nTIPS: ["x"] bye', "bye", {"card": {"a": 1}, "tips": ["x"]},
-         ("missing-closer", "suggestions-with-proposal"), status="repaired"),
-    Case("inner closer missing", 'CARD: {"a": [1, 2}\nbye', "bye", {"card": {"a": [1, 2]}}, ("missing-closer",),
-         status="repaired"),
-    Case("stars in what is broken", 'CARD: {"a": **b**, "c": 1} **bye**', "**bye**", {"card": {"a": "**b**", "c": 1}},
-         ("bare-value",), status="repaired"),
-    Case("stars at the end of what is broken", "CARD:{**CARD", "CARD:{**CARD", {}, ("unclosed-payload",),
-         status="truncated"),
-    Case("no JSON at all", "CARD: {your card}, please", "CARD: {your card}, please", {}, ("broken-payload",),
-         status="invalid"),
-    Case("no JSON, stripped", "See CARD: {your card} please", "See please", {}, ("broken-payload",),
-         settings=PayloadSettings(strip_unfinished=True), status="invalid"),
-    Case("broken, then sound", f'CARD: {{bad}}\nTIPS: ["a"]\nCARD: {P}', "CARD: {bad}", {"tips": ["a"], "card": MOSS},
-         ("broken-payload", "suggestions-with-proposal"), status="invalid"),
-    Case("cut off", 'Hi CARD: {"a": 1, "b', 'Hi CARD: {"a": 1, "b', {}, ("unclosed-payload",), status="truncated"),
-    Case("cut off, stripped", 'Hi CARD: {"a": 1, "b', "Hi", {}, ("unclosed-payload",),
-         settings=PayloadSettings(strip_unfinished=True), status="truncated"),
-]  # fmt: skip
 
 Q = '{"title": "Fern"}'
 FERN = {"title": "Fern"}
 TWICE = f"One CARD: {P}\nCARD: {Q} two"
 BOTH = f"CARD_DECK: {Q}\nCARD: {P}"
-PLACE = [
-    Case("twice", TWICE, "One two", CARD, ("extra-payload",)),
-    Case("twice, kept", TWICE, f"One\nCARD: {Q} two", CARD, ("extra-payload",), settings=PayloadSettings(extra="keep")),
-    Case("list twice", 'TIPS: ["a"] TIPS: ["b"]', "", {"tips": ["a"]}, ("extra-payload",)),
-    Case("two kinds", BOTH, "", {"card_deck": FERN}, ("extra-payload",), "decks"),
-    Case("list with a payload", f'TIPS: ["a"]\nCARD: {P}', "", {"tips": ["a"], "card": MOSS},
-         ("suggestions-with-proposal",)),
-    Case("list dropped for a payload", f'TIPS: ["a"]\nCARD: {P}', "", CARD, ("suggestions-with-proposal",),
-         settings=PayloadSettings(suggestions_with_proposal="drop")),
-    Case("list alone is not dropped", 'TIPS: ["a"]', "", {"tips": ["a"]},
-         settings=PayloadSettings(suggestions_with_proposal="drop")),
-    Case("of another page", f"Hi\nCARD_DECK: {P}", f"Hi\nCARD_DECK: {P}", {}, ("marker-not-registered",), "home"),
-    Case("of another page, stripped", f"Hi\nCARD_DECK: {P}\n", "Hi", {}, ("marker-not-registered",), "home",
-         PayloadSettings(strip_unregistered=True)),
-    Case("of another page, and broken", 'CARD_DECK: {"a": 1, "b: [2} bye', 'CARD_DECK: {"a": 1, "b: [2} bye', {},
-         ("marker-not-registered",), "home"),
-    Case("of another page, and cut off", 'Hi CARD_DECK: {"a": [', "Hi", {}, ("marker-not-registered",), "home",
-         PayloadSettings(strip_unregistered=True)),
-    Case("of another page, and no more than a marker", "Hi\nCARD_DECK:", "Hi", {}, ("marker-not-registered",), "home",
-         PayloadSettings(strip_unregistered=True)),
-    Case("in one of another page", 'CARD_DECK: {"a": "\\nCARD: {}"}', 'CARD_DECK: {"a": "\\nCARD: {}"}', {},
-         ("marker-not-registered",), "home"),
-]  # fmt: skip
 
-CASES = [
-    (group, case)
-    for group, cases in (("spelled", SPELLED), ("text", TEXT), ("around", AROUND), ("inside", INSIDE), ("place", PLACE))
-    for case in cases
-]
+CASES = {name: Case(**case) for name, case in tables(__file__)["CASES"].items()}
 
 
-@in_one_item("case", [case for _, case in CASES])
+@in_one_item("case", CASES.values())
 def test_a_response(case: Case) -> None:
-    reply = read(REGISTRY, case.text, case.page, settings=case.settings)
-    assert reply.to_message()["message"] == reply.text == case.message
+    reply = read(REGISTRY, case.text, case.page, settings=PayloadSettings(**case.settings))
+    assert reply.to_message()["message"] == reply.text == (case.text if case.message is None else case.message)
     assert {one.type: one.data for one in reply.payloads} == case.payloads
     assert [diagnostic.code for diagnostic in reply.diagnostics] == list(case.codes)
     assert reply.status == case.status

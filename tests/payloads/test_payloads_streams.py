@@ -18,6 +18,9 @@ from outspoken.results.message_text import MessageBuilder
 from outspoken.results.printing import one_line
 from tests.invariants.cost import calls_in
 from tests.payloads.payload_streams import check_chunks, events_of
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 REGISTRY = PayloadRegistry(
     [
@@ -249,25 +252,7 @@ def test_events_of_payloads_as_lines() -> None:
 # what it costs
 
 
-HOSTILE = [
-    "CARD: {",
-    "CARD: {bad}\n",
-    'CARD: {"a": "\n',
-    'CARD: {"a": 1,}\n',
-    "CARD: [[[[",
-    "**CARD: {",
-    "- CARD:\n",
-    "CARD: {'a': \"\n\n",
-    "**",
-    "- ",
-    "CARD: \n",
-    'TIPS: ["a"]\n',
-    "CARD_DECK: {}\n",
-    "> > > ",
-    " \n",
-    '{"',
-    "\\",
-]
+HOSTILE = TABLES["HOSTILE"]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)

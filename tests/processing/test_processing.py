@@ -27,6 +27,9 @@ from outspoken.processing import (
 from outspoken.providers import ProviderFormatError
 from tests.cases import CASES, Case
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 SOUND = '<tool_call>\n{"name": "lend", "arguments": {"book": "Emma", "days": 14}}\n</tool_call>'
 COMMA = SOUND.replace("14}", "14,}")
@@ -79,50 +82,11 @@ class Read(NamedTuple):
     expect: str
     status: str
     strategy: str
-    categories: str
-    codes: str
+    categories: str = ""
+    codes: str = ""
 
 
-WAYS = {
-    "sound": Read(SOUND, "anything", "ok", "primary", "", ""),
-    "repaired": Read(COMMA, "anything", "repaired", "recovery", "json_syntax", "trailing-comma"),
-    "cut": Read(CUT, "anything", "truncated", "recovery", "truncated", "unclosed-call"),
-    "one of two": Read(SOUND + CUT, "anything", "repaired", "recovery", "truncated", "unclosed-call"),
-    "text beside a call": Read(f"Well.\n{CUT}", "anything", "truncated", "recovery", "truncated", "unclosed-call"),
-    "arguments of another type": Read(
-        '<tool_call>\n{"name": "lend", "arguments": [1]}\n</tool_call>',
-        "anything", "invalid", "recovery", "type_mismatch", "invalid-call",
-    ),
-    "text": Read(PROSE, "anything", "ok", "primary", "", ""),
-    "blank": Read(" \n", "anything", "invalid", "primary", "missing_parameters", "empty-response"),
-    "only a thought": Read(
-        "<think>\nHm.\n</think>", "anything", "invalid", "primary", "missing_parameters", "nothing-usable"
-    ),
-    "a thought that is cut": Read(
-        "<think>\nHm.", "anything", "truncated", "recovery", "truncated", "unclosed-reasoning"
-    ),
-    "text, a call expected": Read(PROSE, "tool_calls", "invalid", "primary", "missing_parameters", "nothing-usable"),
-    "a call, an action expected": Read(SOUND, "actions", "invalid", "primary", "missing_parameters", "nothing-usable"),
-    "an action": Read(CLICK, "actions", "ok", "primary", "", ""),
-    "an unknown action": Read(FLY, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
-    "an action without a place": Read(LOST, "actions", "invalid", "recovery", "type_mismatch", "invalid-action"),
-    "a drag without an end": Read(
-        "Action: drag(start_box='(1,2)')", "actions", "invalid", "recovery", "missing_parameters", "invalid-action"
-    ),
-    "a payload": Read("SUGGESTED_VALUES: [1]", "payloads", "ok", "primary", "", ""),
-    "no payload": Read(PROSE, "payloads", "invalid", "primary", "missing_parameters", "nothing-usable"),
-    "JSON": Read('{"ferry": 9}', "json", "ok", "primary", "", ""),
-    "damaged JSON in a fence": Read(
-        '```json\n{"ferry": 9,}\n```', "json", "repaired", "fallback", "json_syntax", "trailing-comma"
-    ),
-    "JSON that is cut": Read(
-        '{"a": 1} {"b": [2', "json", "repaired", "primary", "truncated", "cut-json",
-    ),
-    "only JSON that is cut": Read(
-        '{"b": [2', "json", "truncated", "fallback", "truncated", "cut-text cut-container cut-json"
-    ),
-    "no JSON": Read(PROSE, "json", "invalid", "fallback", "json_syntax", "no-json"),
-}  # fmt: skip
+WAYS = {name: Read(**way) for name, way in TABLES["WAYS"].items()}
 
 
 @in_one_item("name", WAYS)

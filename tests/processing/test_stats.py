@@ -19,6 +19,9 @@ from outspoken.processing.stats import shares
 from outspoken.results.edits import CODES
 from outspoken.results.pending_diagnostics import MARKUP
 from outspoken.results.replies import STATUSES, Status
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 Row = tuple[str, Status, list[ErrorCategory], int]
 
@@ -145,14 +148,7 @@ def test_json_is_plain() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "[]",
-        "{",
-        '{"formats": {"a": {"ok": 1}}}',
-        '{"formats": {"a": {"ok": -1, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {}}}}',
-        '{"formats": {"a": {"ok": true, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {}}}}',
-        '{"formats": {"a": {"ok": 1, "repaired": 0, "truncated": 0, "invalid": 0, "errors": {"odd": 1}}}}',
-    ],
+    TABLES["OTHER_JSON_IS_REJECTED"],
 )
 def test_other_json_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="does not contain statistics"):
@@ -198,26 +194,7 @@ def test_statuses_are_those_of_replies() -> None:
 
 @pytest.mark.parametrize(
     ("code", "message", "category"),
-    [
-        ("trailing-comma", "", "json_syntax"),
-        ("missing-closer", "", "json_syntax"),
-        ("damaged-marker", "", "json_syntax"),
-        ("invalid-call", "the call of `f` cannot be read", "json_syntax"),
-        ("unclosed-call", "", "truncated"),
-        ("cut-container", "", "truncated"),
-        ("token-limit", "", "truncated"),
-        ("invalid-call", "the arguments of `f` are not a JSON object", "type_mismatch"),
-        ("invalid-action", "`fly` is not an action of this format", "type_mismatch"),
-        ("mistyped-argument", "", "type_mismatch"),
-        ("unknown-tool", "", "type_mismatch"),
-        ("invalid-action", "`drag` needs `end_box`", "missing_parameters"),
-        ("invalid-call", "a tool call has no name", "missing_parameters"),
-        ("missing-argument", "", "missing_parameters"),
-        ("wrong-element", "", "type_mismatch"),
-        ("missing-comma", "", "json_syntax"),
-        ("empty-response", "", "missing_parameters"),
-        ("content-filter", "", "other"),
-    ],
+    TABLES["KINDS"],
 )
 def test_every_code_has_a_category(code: str, message: str, category: str) -> None:
     assert category_of(Diagnostic(code=code, message=message, span=(0, 0))).value == category

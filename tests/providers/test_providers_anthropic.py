@@ -13,6 +13,9 @@ from outspoken import ReasoningDelta, TextDelta
 from outspoken.providers import ProviderFormatError, parse_response
 from outspoken.providers import ProviderStream as Stream
 from tests.providers.provider_events import calls_of, dumped, feed
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def start(index: int, kind: str, **more: Any) -> dict[str, Any]:
@@ -44,32 +47,7 @@ def ended(reason: str = "end_turn") -> list[dict[str, Any]]:
     ]
 
 
-BLOCKS = [
-    start(0, "thinking", thinking="", signature=""),
-    delta(0, "thinking_delta", thinking="The tide "),
-    {"type": "ping"},
-    delta(0, "thinking_delta", thinking="turns."),
-    delta(0, "signature_delta", signature="c2ln"),
-    stop(0),
-    start(1, "redacted_thinking", data="ZGF0YQ=="),
-    stop(1),
-    start(2, "text", text=""),
-    delta(2, "text_delta", text="I look "),
-    delta(2, "citations_delta", citation={"type": "page_location", "cited_text": "High tide"}),
-    delta(2, "text_delta", text="it up."),
-    stop(2),
-    start(3, "server_tool_use", id="s1", name="web_search", input={}),
-    delta(3, "input_json_delta", partial_json='{"query": '),
-    delta(3, "input_json_delta", partial_json='"tides"}'),
-    stop(3),
-    start(4, "web_search_tool_result", tool_use_id="s1", content=[]),
-    stop(4),
-    start(5, "tool_use", id="t1", name="tides", input={}),
-    delta(5, "input_json_delta", partial_json=""),
-    delta(5, "input_json_delta", partial_json='{"day": 3'),
-    delta(5, "input_json_delta", partial_json="}"),
-    stop(5),
-]
+BLOCKS = TABLES["BLOCKS"]
 
 
 def test_all_blocks_of_a_message() -> None:

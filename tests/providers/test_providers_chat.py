@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from outspoken.providers import ProviderFormatError, ProviderReply, parse_response
+from outspoken import Settings, ToolCallStart
+from outspoken.providers import ProviderFormatError, ProviderReply, ProviderStream, parse_response
+from outspoken.providers.assembly.tool_calls import parse_arguments
+from tests.loops import in_one_item
 from tests.providers.provider_events import calls_of, dumped, feed
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> dict[str, Any]:
@@ -61,18 +67,7 @@ def test_a_stream_of_text_and_reasoning() -> None:
 
 @pytest.mark.parametrize(
     "delta",
-    [
-        {"reasoning_content": "Hm."},
-        {"reasoning": "Hm."},
-        {"thinking": "Hm."},
-        {"reasoning_content": "Hm.", "reasoning": "Hm."},
-        {"reasoning": {"content": "Hm."}},
-        {"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
-        {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
-        {"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm."}]},
-        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]},
-        {"content": [{"type": "reasoning", "text": "Hm."}]},
-    ],
+    TABLES["ALL_NAMES_OF_THE_REASONING_FIELD"],
 )
 def test_all_names_of_the_reasoning_field(delta: dict[str, Any]) -> None:
     reply = feed([chunk({**delta, "role": "assistant"}), chunk({"content": "Yes."}, "stop")], "openrouter")
@@ -201,17 +196,7 @@ def test_non_object_arguments_are_converted(text: str, value: str) -> None:
     assert (one.arguments, one.status, one.arguments_text) == (json.loads(value), "repaired", value)
 
 
-DAMAGED = (
-    "{'a': 1}",
-    '{"a": "It is a "test", so far",}',
-    '{"a": 1, "b": [2, 3}',
-    '{"a": True, b: 2}',
-    '{"a": "x"} and no more',
-    'Here: {"a": 1}',
-    '{"a": "\\q", "b": 1}',
-    '{"a": 1, "b"',
-    '{"a": [{"x": 1}, {"x": ',
-)
+DAMAGED = TABLES["DAMAGED"]
 
 
 @pytest.mark.parametrize("text", DAMAGED)
@@ -286,17 +271,7 @@ def test_a_whole_response_of_several_choices() -> None:
 
 @pytest.mark.parametrize(
     ("body", "message", "code", "status"),
-    [
-        ({"error": {"message": "No such model", "type": "invalid_request_error", "code": "model_not_found"}},
-         "No such model", "model_not_found", None),
-        ({"error": {"message": "Slow down", "code": 429}}, "Slow down", "429", 429),
-        ({"error": "out of memory"}, "out of memory", None, None),
-        ({"object": "error", "message": "Bad", "code": 400}, "Bad", "400", 400),
-        ({"detail": "Not Found"}, "Not Found", None, None),
-        ({"object": "error", "message": {"detail": [{"msg": "odd"}]}}, '{"detail": [{"msg": "odd"}]}', None, None),
-        ({"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None}, "login fail", "1004", None),
-        ([{"error": {"message": "In a list", "code": 400}}], "In a list", "400", 400),
-    ],
+    TABLES["ERROR_BODIES_OF_VARIOUS_SHAPES"],
 )  # fmt: skip
 def test_error_bodies_of_various_shapes(body: Any, message: str, code: str | None, status: int | None) -> None:
     reply = parse_response(json.dumps(body), "openai")
@@ -313,29 +288,7 @@ def test_error_in_a_stream_keeps_earlier_content() -> None:
     assert [c.status for c in reply.unfinished_tool_calls] == ["truncated"]
 
 
-NONE: list[tuple[Any, str]] = [
-    ({"choices": 3}, "`choices` is the number 3; expected a list"),
-    ({"choices": [3]}, "`choices[0]` is the number 3; expected an object"),
-    (
-        {"choices": [{"delta": {"content": 7}}]},
-        "`choices[0].delta.content` is the number 7; expected text or a list",
-    ),
-    (
-        {"choices": [{"delta": {"tool_calls": [{"index": "x"}]}}]},
-        "`choices[0].delta.tool_calls[0].function` is missing",
-    ),
-    (
-        {"choices": [{"delta": {"tool_calls": [{"index": "x", "function": {}}]}}]},
-        "is the text 'x'; expected a whole",
-    ),
-    ({"choices": [{"delta": "text"}]}, "`choices[0].delta` is the text 'text'; expected an object"),
-    ({"choices": [{"message": {"reasoning": 4}}]}, "`choices[0].message.reasoning` is the number 4; expected text"),
-    ({"choices": [], "usage": {"prompt_tokens": "many"}}, "`usage.prompt_tokens` is the text 'many'"),
-    ({"answer": "Moss"}, "`choices` is missing; expected a list of choices"),
-    ("Moss", "the response is the line 'Moss'; expected server-sent events or JSON"),
-    ([7], "the response is the number 7; expected an object"),
-    ([None], "the response is missing; expected an object"),
-]
+NONE: list[tuple[Any, str]] = TABLES["NONE"]
 
 
 @pytest.mark.parametrize(("body", "expected_message"), NONE)
@@ -347,8 +300,6 @@ def test_bodies_that_are_not_responses_are_rejected(body: Any, expected_message:
 
 
 def test_invalid_chunk_is_reported_and_skipped() -> None:
-    from outspoken.providers import ProviderStream
-
     stream = ProviderStream("openai")
     stream.feed(chunk({"content": "Mo"}))
     with pytest.raises(ProviderFormatError, match=r"^chunk 2: `choices\[0\]\.delta\.content` is the number 7"):
@@ -357,3 +308,30 @@ def test_invalid_chunk_is_reported_and_skipped() -> None:
     stream.close()
     assert stream.reply is not None
     assert stream.reply.text == "Moss."
+
+
+# a name in pieces
+
+
+@in_one_item("tools, pieces, first", [
+    (["get", "get_weather"], ["get", "_weather"], 2),
+    (["get", "get_weather"], ["get"], 2),
+    (["get", "set"], ["get"], 1),
+    (["get_weather"], ["get", "_weather"], 2),
+])  # fmt: skip
+def test_a_call_is_announced_when_no_more_of_its_name_may_arrive(
+    tools: list[str], pieces: list[str], first: int
+) -> None:
+    session = ProviderStream("openai", tools=[{"name": name, "parameters": {}} for name in tools])
+    deltas = [{"index": 0, "function": {"name": piece}} for piece in pieces]
+    found: list[tuple[int, str]] = []
+    for number, delta in enumerate([*deltas, {"index": 0, "function": {"arguments": "{}"}}], 1):
+        events = session.feed({"choices": [{"index": 0, "delta": {"tool_calls": [delta]}}]})
+        found += [(number, event.name) for event in events if isinstance(event, ToolCallStart)]
+    session.close()
+    assert found == [(first, "".join(pieces))]
+
+
+def test_arguments_that_are_two_objects_are_invalid() -> None:
+    for text, status in (('{"a": 1,}', "repaired"), ('{"a": 1,} {"b": 2}', "invalid")):
+        assert parse_arguments(text, True, "strings", None, Settings()).status == status

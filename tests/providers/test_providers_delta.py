@@ -8,6 +8,9 @@ import pytest
 
 from outspoken.providers import LLMResponseParser, ParsedDelta
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
@@ -23,18 +26,7 @@ def joined(text: str, size: int = 1, **options: Any) -> tuple[str, str]:
 @in_one_item("size", [1, 2, 3, 5, 7, 100])
 @in_one_item(
     "text, thinking, shown",
-    [
-        ("<|im_start|>thinking分析中...<|im_end|>回复内容", "分析中...", "回复内容"),
-        ("<think>思考内容</think>回复内容", "思考内容", "回复内容"),
-        ("<THINK>a</think>b", "a", "b"),
-        ("<thinking>a</thinking>b<think>c</think>d", "ac", "b d"),
-        ("<think_never_used_51bce0>a</think_never_used_51bce0>b", "a", "b"),
-        ("Hello world", "", "Hello world"),
-        ("a < b and <thin air>", "", "a < b and <thin air>"),
-        ("`<think>` opens it", "", "`<think>` opens it"),
-        ("<think>never closed", "never closed", ""),
-        ("a </think> b", "", "a </think> b"),
-    ],
+    TABLES["TAGS"],
 )
 def test_tags_of_thinking(text: str, thinking: str, shown: str, size: int) -> None:
     assert joined(text, size) == (thinking, shown)

@@ -20,6 +20,9 @@ from outspoken import LimitError, Settings, StreamClosedError
 from outspoken.providers import ProviderFormatError, UnknownProviderError, parse_response
 from outspoken.providers import ProviderStream as Stream
 from tests.providers.provider_events import dumped, feed
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def piece(text: str, finish: str | None = None) -> str:
@@ -30,24 +33,7 @@ def piece(text: str, finish: str | None = None) -> str:
 FIRST, SECOND, LAST = piece("Mosses {grow} "), piece('in "shade".\n漢'), piece("", "stop")
 TEXT = 'Mosses {grow} in "shade".\n漢'
 #: The same three chunks, as servers may write them.
-BODIES = {
-    "events": f"data: {FIRST}\n\ndata: {SECOND}\n\ndata: {LAST}\n\ndata: [DONE]\n\n",
-    "crlf": f"data: {FIRST}\r\n\r\ndata: {SECOND}\r\n\r\ndata: {LAST}\r\n\r\ndata: [DONE]\r\n\r\n",
-    "cr": f"data: {FIRST}\r\rdata: {SECOND}\r\rdata: {LAST}\r\rdata: [DONE]\r\r",
-    "no space": f"data:{FIRST}\n\ndata:{SECOND}\n\ndata:{LAST}\n\ndata:[DONE]\n\n",
-    "comments and fields": f": hello\n\nevent: chunk\nid: 7\nretry: 10\ndata: {FIRST}\n\n: ping\n\ndata: {SECOND}\n\n"
-    f"event: chunk\ndata: {LAST}\n\n",
-    "data on several lines": "data: {\ndata: " + FIRST[1:] + f"\n\ndata: {SECOND[:-1]}\ndata: }}\n\ndata: {LAST}\n\n",
-    "byte order mark": f"\ufeffdata: {FIRST}\n\ndata: {SECOND}\n\ndata: {LAST}\n\n",
-    "one line break": f"data: {FIRST}\ndata: {SECOND}\ndata: {LAST}\ndata: [DONE]\n",
-    "without an end": f"data: {FIRST}\n\ndata: {SECOND}\n\ndata: {LAST}",
-    "empty data": f"data:\n\ndata: {FIRST}\n\ndata: \n\ndata: {SECOND}\n\ndata: {LAST}\n\n",
-    "json lines": f"{FIRST}\n{SECOND}\n{LAST}\n",
-    "what events hold": f"{FIRST}\n{SECOND}\n{LAST}\n[DONE]\n",
-    "json in a row": FIRST + SECOND + LAST,
-    "json list": f"[{FIRST},\r\n{SECOND}\r\n,\r\n{LAST}\n]\n",
-    "blanks before": f"\n \n{FIRST}\n{SECOND}\n{LAST}",
-}
+BODIES = TABLES["BODIES"]
 
 
 @pytest.mark.parametrize("name", BODIES)

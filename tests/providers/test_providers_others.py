@@ -8,18 +8,14 @@ import pytest
 
 from outspoken.providers import ProviderFormatError, parse_response
 from tests.providers.provider_events import calls_of, dumped, feed
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 # OpenAI's Responses
 
 
-ITEM = {
-    "type": "function_call",
-    "id": "fc",
-    "call_id": "c1",
-    "name": "find",
-    "arguments": "",
-    "status": "in_progress",
-}
+ITEM = TABLES["ITEM"]
 THOUGHT = {
     "type": "reasoning",
     "id": "r",

@@ -32,6 +32,10 @@ from outspoken.results.edits import REPAIR_LIMITS, RepairBudget
 from outspoken.results.settings import DEFAULT
 from tests.cases import Case
 from tests.loops import in_one_item, sound_cases
+from tests.tables import tables
+
+TABLES = tables(__file__)
+UNCERTAIN = TABLES["UNCERTAIN"]
 
 QWEN = """<tool_call>
 <function=brew>
@@ -438,18 +442,7 @@ def test_any_mixture_of_markers(pieces: list[str]) -> None:
 
 @in_one_item(
     "format, lead, tail",
-    [
-        ("hermes", '<tool_call>\n{"name": "f", "arguments": ', "}\n</tool_call>"),
-        ("hermes", '<tool_call>\n{"name": "f" "arguments": ', "}\n</tool_call>"),
-        ("hermes", '<tool_call>\n{"name": "f", "input": ', "}\n</tool_call>"),
-        ("json", '[{"name": "f", "arguments": ', "}]"),
-        ("harmony", "<|channel|>commentary to=functions.f <|constrain|>json<|message|>", "<|call|>"),
-        ("kimi_k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>", ""),
-        ("mistral", "[TOOL_CALLS]f[ARGS]", ""),
-        ("react", "Action: f\nAction Input: ", ""),
-        ("react_json", 'Action: {"action": "f", "action_input": ', "}"),
-        ("apertus", '<|tools_prefix|>[{"f": ', "}]<|tools_suffix|>"),
-    ],
+    TABLES["PATH_OF_A_REPAIR_LEADS_FROM_THE_ARGUMENTS"],
 )
 def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail: str) -> None:
     """Repairs of the same arguments have the same paths in every format."""
@@ -478,3 +471,23 @@ def test_path_of_a_repair_leads_from_the_arguments(format: str, lead: str, tail:
 def test_path_of_a_repair_in_one_argument_begins_with_its_name(format: str, text: str) -> None:
     call = parse(text, format, finish_reason="stop").tool_calls[0]
     assert [repair.path for repair in call.repairs] == [("a", "b")] * len(call.repairs)
+
+
+@in_one_item("format_, reason, text, status, arguments", UNCERTAIN.values())
+def test_what_is_uncertain_is_not_repaired(
+    format_: str, reason: Any, text: str, status: str, arguments: dict[str, Any] | None
+) -> None:
+    """Values that are read in no or in two ways, words and markers that are cut, and names that hold markup."""
+    reply = parse(text, format_, tools=SHELF if "write_file" in text else None, finish_reason=reason)
+    assert reply.status == status
+    assert [call.arguments for call in reply.unfinished_tool_calls] == [arguments]
+    assert reply.tool_calls == []
+
+
+PATH = {"type": "string"}
+SHELF: Any = [{"name": "write_file", "parameters": {"properties": {"path": PATH, "text": PATH}}}]
+
+
+def test_damage_says_the_format_only_if_it_is_read_by_one() -> None:
+    """Reasoning whose closing tag is missing is plain text's own."""
+    assert parse("<think>\nThe lich", finish_reason="stop").format is None

@@ -26,7 +26,10 @@ from outspoken.patterns.prefixes import index_prefixes, leading_prefixes
 from outspoken.patterns.prepared import PrefixIndex
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import every_case, in_one_item
+from tests.tables import tables
 from tools.bench.peers import PEERS, TYPICAL, own_calls, response, wanted
+
+TABLES = tables(__file__)
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"}}}
 
@@ -143,18 +146,7 @@ def test_partial_marker_search_agrees_with_one_expression(format_: str) -> None:
 
 @pytest.mark.parametrize(
     ("patterns", "text", "whole", "partial"),
-    [
-        (["<call>", "to="], "<a to=b t to", [0, 3], [0, 3, 10]),
-        ([r"\s{0,4}to=", "<a>"], "a to=b to< t", [1, 2, 9], [1, 2, 9, 10, 11]),
-        ([r"(?<![^\n])Plan:|(?<=[.] )Act:"], "Plan: Plan Act. Act:\nPla", [0, 16], [0, 16, 21]),
-        ([r"(?<!\w)(?:[Ii]n fact, )?[Tt]hen"], "then in fact of athen In", [0, 5], [0, 5, 22]),
-        ([r"(?i:if|when)x"], "If WHENx iF", [3], [3, 9]),
-        (["\n\n(?=A)"], "a\n\nB\n", [], [4]),
-        ([r"\n(?=\s{0,9}[^\s:]{1,200}:)"], "a\nb: c\n d:", [1, 6], [1, 6]),
-        ([r"\n(?:\s|a){1,3}b"], "\n ab \n\nb", [0, 5, 6], [0, 5, 6]),
-        (["\n\n(?=A)"], "a\n\nB\n\nA\n", [4, 5], [4, 5, 7]),
-        ([r"do\(\s{0,9}go", "letx"], "do(\tgo) letx le", [0, 8], [0, 8, 13]),
-    ],
+    TABLES["PREFILTER_OF_THE_SEARCH"],
 )
 def test_prefilter_of_the_search(patterns: list[str], text: str, whole: list[int], partial: list[int]) -> None:
     for wanted_places, how in ((whole, False), (partial, True)):
@@ -281,20 +273,7 @@ def test_patterns_that_begin_with_anything_or_are_blank(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "spelling", "text"),
-    [
-        ("BRACED_OBJECT", "''", "{a:''it's''',n:3,b:true}"),
-        ("BRACED_OBJECT", "''", "{a:''x'',a:''y''}"),
-        ("BRACED_OBJECT", "''", "{other:''x'',n:''4''}"),
-        ("BRACED_OBJECT", "''", "{}"),
-        ("BRACED_OBJECT", "''", "{a:''x'',}"),
-        ("BRACED_OBJECT", "''", "{ a : ''x'' , n : 1 }"),
-        ("TAGGED_OBJECT", "~", "~<a>x\n~</a>\n~<n>3~</n>~</end>"),
-        ("TAGGED_OBJECT", "~", "~<a>x~</a>~<a>y~</a>~</end>"),
-        ("TAGGED_OBJECT", "~", "~<n>~</n>~<b> ~</b>~</end>"),
-        ("TAGGED_OBJECT", "~", "~<a>~<i>x~</i>~</a>~</end>"),
-        ("TAGGED_OBJECT", "~", "~<a>x~</n>~</end>"),
-        ("TAGGED_OBJECT", "~", "~</end>"),
-    ],
+    TABLES["PLAIN_OBJECT_SHORTCUT_AGREES_WITH_THE_SCANNER"],
 )
 def test_plain_object_shortcut_agrees_with_the_scanner(kind: str, spelling: str, text: str) -> None:
     how, schema_view = notation(kind, spelling), SchemaView(SCHEMA, SCHEMA, "json")

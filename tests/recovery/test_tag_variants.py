@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from outspoken import Done, parse, stream
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: the format, and how it writes a call with a value on lines of its own; `{open}` is inside the opening tag
-WRITTEN = [
-    (
-        "anthropic_xml",
-        '<function_calls{open}>\n<invoke name="save">\n<parameter name="text">\n{value}\n</parameter>\n</invoke>\n'
-        "</function_calls>",
-    ),
-    (
-        "qwen3_coder",
-        "<tool_call>\n<function=save>\n<parameter=text>\n{value}\n</parameter>\n</function>\n</tool_call>",
-    ),
-    (
-        "function_calls_json",
-        '<function_calls{open}>\n[{{"name": "save", "arguments": {{"text": "{value}"}}}}]\n</function_calls>',
-    ),
-]
+WRITTEN = TABLES["WRITTEN"]
 VALUES = ["moss", "two words", "a\nb", "\n\nfar", "end\n"]
 
 
@@ -49,18 +38,7 @@ TAGS = [
         [("<think:o>", "</think:o>"), ("<think:C>", "</think:e>"), ("<think:o>\n<think:C>", "</think:o></think:o>")],
     ),
 ]
-BEFORE = [
-    "",
-    "\n",
-    "Hi. ",
-    "\U0001f989",
-    "\U0001f989\n",
-    "So it is.",
-    "say ",
-    "(",
-    "<think>a</think>",
-    "<think>a</think> \n",
-]
+BEFORE = TABLES["BEFORE"]
 
 
 def test_reasoning_in_tags_that_one_format_spells_so_is_detected_as_it_is_read() -> None:

@@ -124,6 +124,21 @@ def written(made: Any, name: str, tools: Any = None) -> tuple[str, str]:
     return "", refusal
 
 
+def test_a_response_may_be_empty() -> None:
+    for name in names():
+        assert parse(written([], name)[0], name).segments == []
+    assert render([], "solar_open") == "<|begin|>assistant<|content|><|end|>"
+
+
+def test_the_end_of_the_prompt_is_not_written() -> None:
+    """Even if the text is the same; what is written is a response."""
+    for name in ("harmony", "functionary_v3_2"):
+        opened = header(name).opened
+        text = render([Text(text=opened, span=(0, 0))], name)
+        assert not text.startswith(opened)
+        assert parse(text, name).text == opened
+
+
 def test_every_format_with_calls_can_be_rendered() -> None:
     assert {case.format for case in CASES if case.kind == "ok" and case.parse().tool_calls} <= {*CALLING}
 

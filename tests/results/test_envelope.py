@@ -16,6 +16,9 @@ from outspoken import Done, parse, stream
 from outspoken.contrib.conventions import CONVENTIONS
 from outspoken.results.conventions import Conventions
 from tests.loops import in_one_item
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 
 def envelope(text: str, tools: Any = None) -> dict[str, Any]:
@@ -38,81 +41,7 @@ def calls(*made: dict[str, Any], content: str | None = CONVENTIONS.placeholder, 
 
 INVOKE_READ = '<invoke name="read_file"><parameter name="path">{}</parameter></invoke>'
 
-FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
-    "an envelope with a call": (
-        '{"toolCalls": [{"name": "read_file", "arguments": {"path": "x.txt"}}], "needsMoreWork": true}',
-        calls(call("read_file", {"path": "x.txt"}), content=None),
-    ),
-    "an envelope with all its keys": (
-        '{"toolCalls": [{"name": "read_file", "arguments": {"path": "config.json"}}], "content": "",'
-        ' "needsMoreWork": true}',
-        calls(call("read_file", {"path": "config.json"}), content=""),
-    ),
-    "an envelope with content only": (
-        '{"content": "The answer is 42", "needsMoreWork": false}',
-        {"content": "The answer is 42", "needsMoreWork": False},
-    ),
-    "a list of calls in tags": (
-        '<function_calls>[{"name": "list_dir", "arguments": {"path": "."}}]</function_calls>',
-        calls(call("list_dir", {"path": "."})),
-    ),
-    "text before the tags": (
-        "I will list that directory.\n"
-        '<function_calls>[{"name": "list_dir", "arguments": {"path": "."}}]</function_calls>',
-        calls(call("list_dir", {"path": "."}), content="I will list that directory."),
-    ),
-    "an invocation": (
-        f"<function_calls>{INVOKE_READ.format('config.json')}</function_calls>",
-        calls(call("read_file", {"path": "config.json"})),
-    ),
-    "two invocations": (
-        f"<function_calls>{INVOKE_READ.format('a.txt')}{INVOKE_READ.format('b.txt')}</function_calls>",
-        calls(call("read_file", {"path": "a.txt"}), call("read_file", {"path": "b.txt"})),
-    ),
-    "an envelope in a fence": (
-        'Here is the result:\n```json\n{"toolCalls": [{"name": "test", "arguments": {}}], "needsMoreWork": true}\n```',
-        calls(call("test"), content=None),
-    ),
-    "an envelope after text": (
-        "I will help you with that.\n\n"
-        '{"toolCalls": [{"name": "search", "arguments": {"q": "test"}}], "needsMoreWork": true}',
-        calls(call("search", {"q": "test"}), content=None),
-    ),
-    "a call between tokens": (
-        '<|tool_calls_section_begin|><|tool_call_begin|>{"name": "test", "arguments": {}}<|tool_call_end|>'
-        "<|tool_calls_section_end|>",
-        calls(call("test")),
-    ),
-    "a single call": (
-        '{"name": "read_file", "arguments": {"path": "test.txt"}}',
-        calls(call("read_file", {"path": "test.txt"}), content=""),
-    ),
-    "plain text": ("The answer to your question is 42.", {"content": "The answer to your question is 42."}),
-    "nothing": ("", {"content": ""}),
-    "an envelope that is cut": ('{"toolCalls": [{"name": "test"', {"content": '{"toolCalls": [{"name": "test"'}),
-    "Llama on Groq": (
-        '<function_calls>\n[{"name": "read_file", "arguments": {"path": "/etc/hosts"}}]\n</function_calls>',
-        {
-            "toolCalls": [{"name": "read_file", "arguments": {"path": "/etc/hosts"}}],
-            "content": "Executing tools",
-            "needsMoreWork": True,
-        },
-    ),
-    "Claude without structured output": (
-        '<function_calls>\n<invoke name="search_web">\n<parameter name="query">weather today</parameter>\n'
-        '<parameter name="num_results">5</parameter>\n</invoke>\n</function_calls>',
-        {
-            "toolCalls": [{"name": "search_web", "arguments": {"query": "weather today", "num_results": 5}}],
-            "content": "Executing tools",
-            "needsMoreWork": True,
-        },
-    ),
-    "ChatGPT with markdown": (
-        "I'll search for that information.\n\n```json\n"
-        '{"toolCalls": [{"name": "web_search", "arguments": {"q": "latest news"}}], "needsMoreWork": true}\n```',
-        {"toolCalls": [{"name": "web_search", "arguments": {"q": "latest news"}}], "needsMoreWork": True},
-    ),
-}
+FORMATS: dict[str, tuple[str, dict[str, Any]]] = TABLES["FORMATS"]
 
 
 @pytest.mark.parametrize("case", FORMATS)
@@ -125,98 +54,7 @@ CODE = 'Use this:\n```python\nprint("hi")\n```'
 SAMPLE = f"It is written like this:\n```\n{INVOKE_READ.format('a.txt')}\n```"
 LONG = 2**70 + 1
 
-RIGHT: dict[str, tuple[str, dict[str, Any]]] = {
-    "a code sample keeps its fence": (CODE, {"content": CODE}),
-    "a fence in the content is data": (
-        '{"content": "see ```js\\nx\\n```", "needsMoreWork": false}',
-        {"content": "see ```js\nx\n```", "needsMoreWork": False},
-    ),
-    "a call in a code sample is text": (SAMPLE, {"content": SAMPLE}),
-    "a brace in a string is data": (
-        '{"toolCalls":[{"name":"w","arguments":{"t":"a } b"}}],"needsMoreWork":true}',
-        calls(call("w", {"t": "a } b"}), content=None),
-    ),
-    "a stray brace before the object": (
-        '}\n{"toolCalls":[{"name":"w","arguments":{"t":1}}],"needsMoreWork":true}',
-        calls(call("w", {"t": 1}), content=None),
-    ),
-    "another object before the call": (
-        '{"note": 1} and\n{"name": "w", "arguments": {"a": 1}}',
-        calls(call("w", {"a": 1}), content='{"note": 1} and'),
-    ),
-    "two single calls": (
-        '{"name": "a", "arguments": {}}\n{"name": "b", "arguments": {"x": 1}}',
-        calls(call("a"), call("b", {"x": 1}), content=""),
-    ),
-    "a bare list of calls": (
-        '[{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": 1}}]',
-        calls(call("a"), call("b", {"x": 1}), content=""),
-    ),
-    "several blocks of tags": (
-        'First.\n<function_calls>[{"name": "a", "arguments": {}}]</function_calls>\nThen.\n'
-        '<function_calls>[{"name": "b", "arguments": {}}]</function_calls>\nDone.',
-        calls(call("a"), call("b"), content="First.\nThen.\nDone."),
-    ),
-    "blocks of tags on one line": (
-        'First <function_calls>[{"name": "a", "arguments": {}}]</function_calls> then.',
-        calls(call("a"), content="First then."),
-    ),
-    "one object in tags": ('<function_calls>{"name": "a"}</function_calls>', calls(call("a"))),
-    "a call between tokens leaves nothing behind": (
-        'Wait.<|tool_call_begin|>{"name": "test", "arguments": {}}<|tool_call_end|>',
-        calls(call("test"), content="Wait."),
-    ),
-    "calls without arguments": (
-        '<|tool_call_begin|>{"name": "a"}<|tool_call_end|>'
-        '<|tool_call_begin|>{"name": "b", "arguments": null}<|tool_call_end|>'
-        '<|tool_call_begin|>{"name": "c", "arguments": {}}<|tool_call_end|>',
-        calls(call("a"), call("b"), call("c")),
-    ),
-    "arguments in a string": (
-        '{"name": "a", "arguments": "{\\"x\\": 1}"}',
-        calls(call("a", {"x": 1}), content=""),
-    ),
-    "an id that the model gave": (
-        '{"id": "call_1", "name": "a", "arguments": {}}',
-        calls(call("a", id="call_1"), content=""),
-    ),
-    "the names of Kimi's tokens": (
-        "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
-        '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>',
-        calls(call("get_weather", {"city": "Paris"}, id="functions.get_weather:0")),
-    ),
-    "the wide tokens of DeepSeek": (
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
-        '{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-        calls(call("get_weather", {"city": "Paris"})),
-    ),
-    "a long integer": (f'{{"name": "a", "arguments": {{"n": {LONG}}}}}', calls(call("a", {"n": LONG}), content="")),
-    "an invocation that is cut": (
-        'Hi <invoke name="x"><parameter name="a">1</parameter>',
-        {"content": 'Hi <invoke name="x"><parameter name="a">1</parameter>'},
-    ),
-    "a finished call before one that is cut": (
-        f'Hi {INVOKE_READ.format("a.txt")} <invoke name="x"><parameter name="a">1',
-        calls(call("read_file", {"path": "a.txt"}), content="Hi"),
-    ),
-    "text round an envelope that has content": (
-        'Well.\n\n{"content": "It is 42.", "needsMoreWork": false}\n\nBye.',
-        {"content": "It is 42.", "needsMoreWork": False},
-    ),
-    "calls and the wish to stop": (
-        '{"toolCalls": [{"name": "a", "arguments": {}}], "needsMoreWork": false}',
-        calls(call("a"), content=None, more=False),
-    ),
-    "no calls, as null": ('{"toolCalls": null}', {}),
-    "no calls, as a list": ('{"toolCalls": [], "content": "Done."}', {"toolCalls": [], "content": "Done."}),
-    "calls that are no list": ('{"toolCalls": "x"}', {"content": '{"toolCalls": "x"}'}),
-    "an object that says nothing of calls": ('Here: {"a": 1}', {"content": 'Here: {"a": 1}'}),
-    "two notations in one text": (
-        f'{INVOKE_READ.format("a.txt")} and\n{{"name": "b", "arguments": {{}}}}',
-        calls(call("read_file", {"path": "a.txt"}), call("b"), content="and"),
-    ),
-    "reasoning is no content": ("<think>\nHm.\n</think>\n\nHello!", {"content": "Hello!"}),
-}
+RIGHT: dict[str, tuple[str, dict[str, Any]]] = TABLES["RIGHT"]
 
 
 @in_one_item("case", RIGHT)

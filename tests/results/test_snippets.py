@@ -11,6 +11,10 @@ from hypothesis import strategies as st
 
 from outspoken.results.diagnostics import Diagnostic
 from outspoken.results.snippet import draw, locate
+from tests.loops import in_one_item
+from tests.tables import tables
+
+FRAMES = tables(__file__)["FRAMES"]
 
 
 def diagnose(raw: str, span: tuple[int, int], **fields: Any) -> Diagnostic:
@@ -29,240 +33,10 @@ def check(raw: str, span: tuple[int, int], expected: str, **fields: Any) -> None
     assert draw(diagnose(raw, span, **fields)) == dedent(expected).strip("\n")
 
 
-def test_complete_frame() -> None:
-    raw = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Par'
-    check(
-        raw,
-        at(raw, "<tool_call>"),
-        """
-        error[unclosed-call]: tool call 1 is never closed
-          --> hermes:2:1 (offset 13)
-           |
-         2 | <tool_call>
-           | ^^^^^^^^^^^ opened here, and the text ends without `</tool_call>`
-           |
-           = note: arguments recovered up to offset 78
-           = note: 1 string and 2 objects were closed
-           = help: the model may have reached its token limit
-        """,
-        code="unclosed-call",
-        message="tool call 1 is never closed",
-        label="opened here, and the text ends without `</tool_call>`",
-        notes=("arguments recovered up to offset 78", "1 string and 2 objects were closed"),
-        helps=("the model may have reached its token limit",),
-    )
-
-
-def test_a_warning_with_a_help_alone() -> None:
-    raw = "[TOOL_CALLS]get_weather[ARGS]{'city': 'Paris', 'days': 3,}"
-    check(
-        raw,
-        at(raw, "{'city': 'Paris', 'days': 3,}"),
-        """
-        warning[repaired-payload]: arguments of `get_weather` are not JSON; 4 edits made them so
-          --> mistral:1:30 (offset 29)
-           |
-         1 | [TOOL_CALLS]get_weather[ARGS]{'city': 'Paris', 'days': 3,}
-           |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-           |
-           = help: turn repair off to get an error instead
-        """,
-        code="repaired-payload",
-        message="arguments of `get_weather` are not JSON; 4 edits made them so",
-        severity="warning",
-        format="mistral",
-        helps=("turn repair off to get an error instead",),
-    )
-
-
-def test_no_format_no_label_no_notes() -> None:
-    check(
-        "abc",
-        (1, 2),
-        """
-        note[odd-text]: this text is odd
-          --> text:1:2 (offset 1)
-           |
-         1 | abc
-           |  ^
-        """,
-        severity="note",
-        format=None,
-    )
-
-
-def test_the_margin_is_as_wide_as_the_highest_line_number() -> None:
-    check(
-        "x\n" * 8 + "nine {\nten }\n",
-        (21, 27),
-        """
-        error[odd-text]: this text is odd
-           --> hermes:9:6 (offset 21)
-            |
-          9 | nine {
-            |      ^ these braces (to offset 27)
-         10 | ten }
-            |
-            = note: a note stands under the bars
-        """,
-        label="these braces",
-        notes=("a note stands under the bars",),
-    )
-
-
-def test_an_empty_text() -> None:
-    check(
-        "",
-        (0, 0),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:1 (offset 0)
-           |
-         1 |
-           | ^ there is nothing
-        """,
-        label="there is nothing",
-    )
-
-
-def test_an_empty_span_has_one_caret() -> None:
-    check(
-        '{"a": }',
-        (6, 6),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:7 (offset 6)
-           |
-         1 | {"a": }
-           |       ^ a value is missing here
-        """,
-        label="a value is missing here",
-    )
-
-
-def test_the_end_of_the_text() -> None:
-    check(
-        "one\ntwo",
-        (7, 7),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:2:4 (offset 7)
-           |
-         2 | two
-           |    ^ ends here
-        """,
-        label="ends here",
-    )
-
-
-def test_the_end_of_the_text_after_a_line_break() -> None:
-    check(
-        "one\ntwo\n",
-        (8, 8),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:3:1 (offset 8)
-           |
-         3 |
-           | ^ ends here
-        """,
-        label="ends here",
-    )
-
-
-def test_a_line_break_alone_is_the_end_of_its_line() -> None:
-    check(
-        "one\r\ntwo",
-        (3, 5),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:4 (offset 3)
-           |
-         1 | one
-           |    ^ a line ends
-        """,
-        label="a line ends",
-    )
-
-
-def test_a_line_break_at_the_end_of_a_span_adds_no_line() -> None:
-    check(
-        "<tool_call>\n{}\n",
-        (0, 12),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:1 (offset 0)
-           |
-         1 | <tool_call>
-           | ^^^^^^^^^^^
-        """,
-    )
-
-
-def test_lines_that_end_as_on_windows() -> None:
-    check(
-        "one\r\ntwo three\r\nfour",
-        (9, 14),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:2:5 (offset 9)
-           |
-         2 | two three
-           |     ^^^^^ this one
-        """,
-        label="this one",
-    )
-
-
-def test_a_span_over_two_lines_that_end_as_on_windows() -> None:
-    check(
-        "one\r\ntwo three\r\nfour",
-        (9, 20),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:2:5 (offset 9)
-           |
-         2 | two three
-           |     ^^^^^ these two (to offset 20)
-         3 | four
-        """,
-        label="these two",
-    )
-
-
-def test_a_span_over_many_lines_shows_three() -> None:
-    check(
-        "{\n  'city': 'Paris',\n  'days': 3,\n  'units': 'C',\n}\n",
-        (0, 52),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:1 (offset 0)
-           |
-         1 | {
-           | ^ (to offset 52)
-         2 |   'city': 'Paris',
-         3 |   'days': 3,
-           |
-           = help: write JSON
-        """,
-        helps=("write JSON",),
-    )
-
-
-def test_an_empty_line_within_a_span() -> None:
-    check(
-        "one\n\ntwo",
-        (2, 6),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:3 (offset 2)
-           |
-         1 | one
-           |   ^ (to offset 6)
-         2 |
-         3 | two
-        """,
-    )
+@in_one_item("name", FRAMES)
+def test_a_frame(name: str) -> None:
+    case = dict(FRAMES[name])
+    check(case.pop("raw"), case.pop("span"), case.pop("frame"), **case)
 
 
 def test_a_long_line_is_cut_on_both_sides() -> None:
@@ -394,51 +168,6 @@ def test_ellipsis_always_stands_for_omitted_text(length: int) -> None:
     assert text.endswith("...") == (len(marks) < length - 1)
 
 
-def test_controls_are_shown_as_escapes_and_the_carets_stay_under_their_text() -> None:
-    raw = "\x1b[31mred\x00\t<here>\x7f"
-    check(
-        raw,
-        at(raw, "<here>"),
-        r"""
-        error[odd-text]: this text is odd
-          --> hermes:1:11 (offset 10)
-           |
-         1 | \x1b[31mred\x00\t<here>\x7f
-           |                  ^^^^^^ after a tab
-        """,
-        label="after a tab",
-    )
-
-
-def test_the_carets_are_as_wide_as_an_escape() -> None:
-    check(
-        '"a\tb"',
-        (2, 3),
-        r"""
-        error[odd-text]: this text is odd
-          --> hermes:1:3 (offset 2)
-           |
-         1 | "a\tb"
-           |   ^^ a raw tab
-        """,
-        label="a raw tab",
-    )
-
-
-def test_a_carriage_return_within_a_line_is_a_control() -> None:
-    check(
-        "one\rtwo\r\n",
-        (4, 7),
-        r"""
-        error[odd-text]: this text is odd
-          --> hermes:1:5 (offset 4)
-           |
-         1 | one\rtwo
-           |      ^^^
-        """,
-    )
-
-
 def test_bidirectional_and_hidden_characters_are_shown() -> None:
     check(
         "a\u202eb\u200bc\xa0d\u2028e\ufefff\ud800g",
@@ -449,37 +178,6 @@ def test_bidirectional_and_hidden_characters_are_shown() -> None:
            |
          1 | a\u202eb\u200bc\xa0d\u2028e\ufefff\ud800g
            |                                         ^
-        """,
-    )
-
-
-def test_wide_characters_take_two_columns() -> None:
-    raw = '{"city": "東京", "days": ３}'
-    check(
-        raw,
-        at(raw, "３"),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:24 (offset 23)
-           |
-         1 | {"city": "東京", "days": ３}
-           |                          ^^ a fullwidth digit
-        """,
-        label="a fullwidth digit",
-    )
-
-
-def test_combining_marks_take_no_column() -> None:
-    raw = "cafe\u0301 <here>"
-    check(
-        raw,
-        at(raw, "<here>"),
-        """
-        error[odd-text]: this text is odd
-          --> hermes:1:7 (offset 6)
-           |
-         1 | cafe\u0301 <here>
-           |      ^^^^^^
         """,
     )
 

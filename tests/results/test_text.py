@@ -19,18 +19,12 @@ from outspoken.serving.settings import ServerSettings
 from tests.cases import CASES, FORMATS, Case
 from tests.loops import in_one_item
 from tests.serving.serving import chunk, completion, event
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 #: White space round what is removed, and what is left of it between two words.
-GAPS = [
-    ("", "", " "),
-    (" ", " ", " "),
-    ("", "\n", "\n"),
-    ("\n", " ", "\n"),
-    ("\r\n", "", "\n"),
-    ("\n\n", "\n", "\n\n"),
-    (" ", "\n\n\n", "\n\n"),
-    ("\n", "\n\n  ", "\n\n  "),
-]
+GAPS = TABLES["GAPS"]
 
 
 def markup_of(format_: str) -> Iterator[Case]:
@@ -99,17 +93,7 @@ CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 @in_one_item(
     "text, expected",
-    [
-        (f"A. {CALL} B.", "A. B."),
-        ("# Title\n\n<think>a</think>\n\n- item", "# Title\n\n- item"),
-        (f"One{CALL}, two", "One, two"),
-        (f"One {CALL}\n\n{CALL} two", "One two"),
-        (f"Only\n{CALL}\n", "Only"),
-        (f"\n{CALL}\nOnly", "Only"),
-        (f"{CALL}\n", ""),
-        (" as it is \n", " as it is \n"),
-        (" \n", " \n"),
-    ],
+    TABLES["THE_RULE"],
 )
 def test_the_rule(text: str, expected: str) -> None:
     """Ends without markup keep their white space; next to markup nothing of it remains."""

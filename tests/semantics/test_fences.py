@@ -9,26 +9,14 @@ from typing import Any
 import pytest
 
 from outspoken import Parser, Reply
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 _ACTION = '{"action_type": "INPUT_TEXT", "id": "AAB", "text": "Use ``` or ~~~ for {code}"}'
 _CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 #: Objects as each format's prompt asks for them.
-OBJECTS = {
-    "skyvern": [f'{{"action_plan": "Fill in.", "actions": [{_ACTION}]}}', f"[{_ACTION}]", _ACTION],
-    "browser_use": [
-        '{"thinking": "Closed.", "action": [{"click": {"index": 3}}, {"wait": {"seconds": 2}}]}',
-        '[{"click": {"index": 3}}]',
-    ],
-    "surfer_h": [
-        '{"thought": "Above.", "action": {"action": "write_element", "content": "`a`", "element": "box"}}',
-        '{"action": "wait", "seconds": 2}',
-    ],
-    "json": [f'{{"toolCalls": [{_CALL}], "content": "", "needsMoreWork": true}}', _CALL, f"[{_CALL}, {_CALL}]"],
-    "react_json": [
-        '{"action": "get_weather", "action_input": {"city": "Paris"}}',
-        f"[{_CALL}]".replace("name", "tool"),
-    ],
-}
+OBJECTS = TABLES["OBJECTS"]
 _LANGUAGES = ("", "json", " json", "JSON5", "jsonc", "js", "javascript", "python", "text", 'json title="x"')
 _MARKS = ("```", "````", "`" * 7, "~~~", "~~~~~")
 _PROSE = ("", "Here it is:\n\n", "Run `x = 1` and\n```python\nprint({1})\n```\nThen:\n", "State: {1}.\n")

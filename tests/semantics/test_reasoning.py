@@ -5,25 +5,14 @@ from __future__ import annotations
 import pytest
 
 from outspoken import Reasoning, Text, ToolCall, parse, render
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 CALL = ToolCall(name="find_book", arguments={"title": "Lichens"})
 
 #: format: opening marker of reasoning, its closing marker, end of a turn
-TAGS = {
-    "qwen3_coder": ("<think>", "</think>", "<|im_end|>\n"),
-    "glm_4_5": ("<think>", "</think>", "</assistant>\n"),
-    "minimax_m2": ("<think>\n", "</think>", "[e~[\n"),
-    "dots": ("<think>", "</think>", "<|endofresponse|>"),
-    "step3": ("<think>\n", "</think>", "<|EOT|>"),
-    "deepseek_v4": ("<think>", "</think>", "<｜end▁of▁sentence｜>"),
-    "gigachat3_5": ("<think>", "</think>", "</s>"),
-    "minicpm5": ("<think>", "</think>", "<|im_end|>"),
-    "iquest_q1": ("<think>", "</think>", "<|im_end|>"),
-    "seed_oss": ("<seed:think>", "</seed:think>", "<seed:eos>"),
-    "hermes": ("<think>", "</think>", "<|im_end|>\n"),
-    "hy_v3": ("<think:opensource>", "</think:opensource>", "<｜hy_eos:opensource｜>"),
-    "k2_horizon": ("<ifm|think>", "</ifm|think>", "<|im_end|>"),
-}
+TAGS = TABLES["TAGS"]
 
 
 @pytest.mark.parametrize("name", TAGS)
@@ -35,22 +24,7 @@ def test_a_call_ends_reasoning(name: str) -> None:
 
 
 #: Other beginnings of reasoning, and other calls that end it: format and text
-CUT = {
-    "plain tags": (
-        "hy_v3",
-        "<think>It is upstairs.<tool_calls><tool_call>find_book<tool_sep>\n<arg_key>title</arg_key>\n"
-        "<arg_value>Lichens</arg_value>\n</tool_call></tool_calls>",
-    ),
-    "a call without its section": (
-        "kimi_k2",
-        "<think>It is upstairs.<|tool_call_begin|>functions.find_book:0<|tool_call_argument_begin|>"
-        '{"title": "Lichens"}<|tool_call_end|>',
-    ),
-    "the first token lost": (
-        "gemma4",
-        'thought\nIt is upstairs.<channel|><|tool_call>call:find_book{title:<|"|>Lichens<|"|>}<tool_call|>',
-    ),
-}
+CUT = TABLES["CUT"]
 
 
 @pytest.mark.parametrize("what", CUT)

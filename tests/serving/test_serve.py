@@ -12,6 +12,9 @@ import pytest
 from openai.types.chat import ChatCompletion
 
 from tests.serving.serving import Server, chunk, completion, event, proxied, streaming, until, whole, written
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TEXT = """<think>
 The user wants the weather.
@@ -134,15 +137,7 @@ def test_whole_with_two_choices() -> None:
     assert (reply.choices[1].message.content, reply.choices[1].finish_reason) == ("No.", "stop")
 
 
-NATIVE = [
-    chunk({"role": "assistant", "content": None, "reasoning": "Hm."}),
-    chunk(
-        {"tool_calls": [{"index": 0, "id": "call_x", "type": "function", "function": {"name": "f", "arguments": ""}}]}
-    ),
-    chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"a"'}}]}),
-    chunk({"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}),
-    chunk({}, "tool_calls"),
-]
+NATIVE = TABLES["NATIVE"]
 
 
 def test_native_calls_and_reasoning_pass_unchanged() -> None:

@@ -309,3 +309,20 @@ def test_too_many_at_once() -> None:
         until(lambda: not proxy.active)
         upstream.answer = whole(completion({"content": "Hi"}))
         assert httpx.post(f"{front.url}/v1/chat/completions", json=ASKED).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (httpx.PoolTimeout("all are in use"), 503, "overloaded"),
+        (httpx.ConnectTimeout("nobody answers"), 504, "upstream_timeout"),
+    ],
+)
+def test_no_connection(error: Exception, status: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def send(self: Any, message: Any, **options: Any) -> Any:
+        raise error
+
+    with proxied(whole({})) as (front, _, _):
+        monkeypatch.setattr(httpx.AsyncClient, "send", send)
+        found = httpx.post(f"{front.url}/v1/chat/completions", json=ASKED)
+        assert (found.status_code, found.json()["error"]["code"]) == (status, code)

@@ -16,6 +16,9 @@ from outspoken.constraints import constraint
 from outspoken.serving.apis.export_rewriter import ExportRewriter, ExportStream
 from outspoken.serving.app import Proxy
 from tests.serving.serving import Server, Upstream, chunk, completion, event, proxied, streaming, until, whole, written
+from tests.tables import tables
+
+TABLES = tables(__file__)
 
 TEXT = """<think>
 The user wants the tide.
@@ -273,37 +276,7 @@ def test_output_formats_and_other_fields(front: Front) -> None:
     assert plain.json()["output"][0]["content"][0]["text"] == '{"a": 1}'
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"previous_response_id": "resp_1"}, "previous_response_id"),
-    ({"conversation": "conv_1"}, "conversation"),
-    ({"background": True}, "background"),
-    ({"prompt": {"id": "p"}}, "prompt"),
-    ({"top_logprobs": 3}, "top_logprobs"),
-    ({"include": ["message.output_text.logprobs"]}, "include"),
-    ({"n": 2}, "n"),
-    ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
-    ({"tools": [{"type": "custom", "name": "x"}]}, "tools[0].type"),
-    ({"tools": [5]}, "tools[0]"),
-    ({"tools": "tide"}, "tools"),
-    ({"tool_choice": {"type": "file_search"}}, "tool_choice.type"),
-    ({"tool_choice": {"type": "function", "name": "moon"}, "tools": TOOLS}, "tool_choice.name"),
-    ({"tool_choice": "maybe"}, "tool_choice"),
-    ({"input": 7}, "input"),
-    ({"input": []}, "input"),
-    ({"input": [{"type": "item_reference", "id": "x"}]}, "input[0].type"),
-    ({"input": [{"type": "computer_call"}]}, "input[0].type"),
-    ({"input": [{"role": "moderator", "content": "x"}]}, "input[0].role"),
-    ({"input": [{"role": "user"}]}, "input[0].content"),
-    (
-        {"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]},
-        "input[0].content[0].file_id",
-    ),
-    ({"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]}, "input[0].call_id"),
-    ({"input": [{"type": "function_call", "call_id": "c", "name": "x"}]}, "input[0].arguments"),
-    ({"text": {"format": {"type": "grammar"}}}, "text.format.type"),
-    ({"instructions": 5}, "instructions"),
-    ({"stream": "yes"}, "stream"),
-]
+REFUSED: list[tuple[dict[str, Any], str]] = TABLES["REFUSED"]
 
 
 def test_what_cannot_be_translated_is_refused(front: Front) -> None:

@@ -181,7 +181,7 @@ def _write_checked(
 
 def _without_prefix(text: str, items: list[Item], opened: str) -> str:
     """What a response is of a text: without the end of the prompt, and without line breaks before the first markup."""
-    if not items or (items[0].kind == "text" and text.startswith(items[0].text)):
+    if not items:
         return text
     text = text.removeprefix(opened)
     return text if items[0].kind == "text" else text.lstrip("\n")

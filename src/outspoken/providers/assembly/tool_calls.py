@@ -42,7 +42,7 @@ def parse_arguments(
         found = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
         return ParsedArguments((_as_object(found[0].value) if found else None) or {}, "truncated")
     found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=schema, settings=settings)
-    value = _as_object(found[0].value) if len(found) == 1 and found[0].complete else None
+    value = _as_object(found[0].value) if len(found) == 1 else None
     if value is None:
         return ParsedArguments({}, "invalid")
     return ParsedArguments(value, "repaired", found[0].edits, found[0].text)
